@@ -19,13 +19,12 @@ import { watchClient } from './connect/watchdog.ts';
 export type Client = PgClient;
 export type QueryResult = pg.QueryResult;
 
-/** Errors of lost connections. */
 const lost = new WeakMap<pg.Client, Error>();
 
 /**
- * Adds a code to the driver's error if the connection ended while it was being opened: the server's
- * last error (test/fault/waiting.test.ts), or Node's code, because a proxy may accept connections
- * for a server that is down (test/fault/server-kill.test.ts).
+ * The driver's error has no code if the connection ends while it is being opened. Then the server's
+ * last error counts (test/fault/waiting.test.ts), or Node's code, because a proxy may accept
+ * connections for a server that is down (test/fault/server-kill.test.ts).
  */
 const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): unknown => {
   if (!(cause instanceof Error) || codeOf(cause) !== undefined) return cause;
@@ -38,7 +37,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 const openOn = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
-  // The driver's timeout ends when the session has started; from then on, the watchdog checks.
+  // The driver's timeout ends here; from now on, the watchdog checks the connection.
   client.once('connect', () => watchClient(client));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
@@ -52,11 +51,8 @@ const openOn = async (address: ServerAddress): Promise<Client> => {
 };
 
 /**
- * Opens a connection to the first usable host. The caller closes it with `closeClient`.
- *
- * The driver emits 'error' when the connection is lost; without our listener, that would end the
- * process. Errors: ETL_CONNECT, ETL_CONNECT_AUTH, ETL_CONNECT_DATABASE, ETL_CONNECT_TLS,
- * ETL_PERMISSION.
+ * Opens a connection to the first usable host. Errors: ETL_CONNECT, ETL_CONNECT_AUTH,
+ * ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
  */
 export const openClient = (address: ServerAddress): Promise<Client> =>
   openFirst(address.config, (config) => {
@@ -70,11 +66,10 @@ export const closeClient = async (client: Client): Promise<void> => {
       client.end().catch(() => undefined),
       sleep(closeTimeoutMs, undefined, { ref: false }),
     ]);
-  // A vanished server never answers the closing message.
   client.connection.stream.destroy();
 };
 
-/** Ends a connection at once: the server rolls back, and the running query is rejected. */
+/** The server rolls back, and the running query is rejected. */
 export const destroyClient = (client: Client, reason: Error): void => {
   client.connection.stream.destroy(reason);
 };
@@ -94,14 +89,12 @@ export const whenLost = (client: Client, { label }: ServerAddress): Promise<neve
       reject(new EtlError('ETL_SERVER_LOST', { server: label, problem: messageOf(cause) }, { cause })),
     );
   });
-  // Avoids an unhandled rejection if the caller does not await the promise.
   lossPromise.catch(() => undefined);
   return lossPromise;
 };
 
 /**
- * Opens a connection for `use`, and closes it. Aborting `signal` ends the connection. Errors: those
- * of `use`; ETL_PERMISSION; ETL_SERVER_LOST.
+ * Aborting `signal` ends the connection. Errors: those of `use`; ETL_PERMISSION; ETL_SERVER_LOST.
  */
 export const withClient = async <T>(
   address: ServerAddress,
@@ -128,8 +121,7 @@ export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> 
   (await runQuery(client, query)).rows;
 
 /**
- * Runs a query as a prepared statement, because planning takes most of the time of large catalogue
- * queries.
+ * Uses a prepared statement, because planning takes most of the time of large catalogue queries.
  */
 export const askPrepared = <Row extends pg.QueryResultRow>(
   client: Client,
@@ -142,28 +134,25 @@ export const askPrepared = <Row extends pg.QueryResultRow>(
     values: [...values],
   });
 
-/** `name` is SQL: quoted where necessary. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>
   (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
 
-/** Runs statements in one round trip, as a multi-statement query. Stops at the first error. */
+/** Runs statements in one round trip. Stops at the first error. */
 export const runTogether = async (
   client: Client,
   statements: readonly Query[],
 ): Promise<readonly QueryResult[]> => {
   const results: unknown = await client.query(statements.map(inline).join(';\n'));
-  // The driver's types do not know that several statements return an array.
   return Array.isArray(results) ? results : [results as QueryResult];
 };
 
 /**
- * Creates a schema in the caller's transaction; false if it exists. `if not exists` is not enough:
- * it fails when two transactions create the schema at once (test/fault/processes-at-once.test.ts).
+ * False if the schema exists. `if not exists` is not enough: it fails when two transactions create
+ * the schema at once (test/fault/processes-at-once.test.ts).
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<boolean> => {
   const hasSchema = async (): Promise<boolean> =>
-    // Not to_regnamespace(): its cache does not see what was committed while we waited for the
-    // lock.
+    // to_regnamespace() has a cache that does not see what others committed while we waited.
     (await client.query('select exists (select from pg_namespace where nspname = $1) as there', [schema]))
       .rows[0].there;
   if (await hasSchema()) return false;
@@ -176,29 +165,27 @@ export const ensureSchema = async (client: Client, schema: string): Promise<bool
 export const commit: Query = { text: 'commit' };
 
 interface TransactionMessages<T> {
-  /** Sent together with `begin`; `work` gets their results. */
   readonly first?: readonly Query[];
-  /** Must commit; may send other statements in the same round trip. */
+  /** Must commit. */
   readonly end?: (result: T) => Promise<unknown>;
 }
 
-/** For a transaction inside another one: a failure undoes only its own changes. */
 const nested = {
   begin: { text: 'savepoint nested' },
   commit: { text: 'release savepoint nested' },
   rollback: 'rollback to savepoint nested; release savepoint nested',
 };
 /**
- * Relies on `read committed`, the session's default: after waiting for a lock, a query must see
- * what the lock's last holder committed.
+ * Relies on the session's `read committed`: after waiting for a lock, a query must see what the
+ * lock's last holder committed.
  */
 const outer = { begin: { text: 'begin' }, commit, rollback: 'rollback' };
 
 const inTransaction = new WeakSet<Client>();
 
 /**
- * Runs `work` in a transaction, or in a savepoint if one is open. `work` itself sends `beginning`
- * and `ending`, so it can save round trips.
+ * Runs `work` in a transaction, or in a savepoint of the open transaction. `work` sends `beginning`
+ * and `ending` itself, to save round trips.
  */
 export const withOwnTransaction = async <T>(
   client: Client,
@@ -210,7 +197,6 @@ export const withOwnTransaction = async <T>(
   try {
     return await work(statements.begin, statements.commit);
   } catch (error) {
-    // No rollback on a lost connection: the server has rolled back.
     if (!lost.has(client)) await client.query(statements.rollback).catch(() => undefined);
     throw error;
   } finally {
@@ -218,7 +204,6 @@ export const withOwnTransaction = async <T>(
   }
 };
 
-/** Runs `work` in a transaction, or in a savepoint if one is open. */
 export const withTransaction = <T>(
   client: Client,
   work: (results: readonly QueryResult[]) => Promise<T>,
@@ -245,9 +230,9 @@ export const withRollback = async <T>(client: Client, work: () => Promise<T>): P
 };
 
 /**
- * Puts these schemas on the search path during `work`, for an author's SQL and for triggers. After
- * an error, the caller's rollback restores the path. Our own statements in `work` must qualify
- * functions and operators, unless the argument types are exactly those of pg_catalog's.
+ * Puts schemas on the search path for an author's SQL and for triggers. After an error, the
+ * caller's rollback restores the path. Our own statements in `work` must qualify functions, unless
+ * the argument types are exactly those of pg_catalog's.
  */
 export const withPath = async <T>(
   client: Client,

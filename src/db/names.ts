@@ -6,18 +6,17 @@ import type { AttributesSpec } from '../core/shape.ts';
 import { identifierBytesMax } from '../core/limits.ts';
 import { quoteName, type Query } from './sql.ts';
 
-/** Shortens a name that the server would cut; a hash of the whole name keeps it unique. */
+/** Shortens a name that the server would cut; the hash keeps it unique. */
 export const fittingName = (whole: string, bytesMax = identifierBytesMax): string => {
   if (Buffer.byteLength(whole) <= bytesMax) return whole;
   const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
   const start = Buffer.from(whole).subarray(0, bytesMax - end.length);
-  // `stream` drops a character that was cut in half.
   return `${new TextDecoder().decode(start, { stream: true })}${end}`;
 };
 
 /**
- * Tables are built under their final names, in a schema for each pipeline. So publishing only moves
- * them, and SQL files find new tables by search_path.
+ * Tables are built under their final names, so publishing only moves them, and SQL files find them
+ * by search_path.
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
@@ -29,10 +28,9 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
   ...searchPath,
 ];
 
-/** Column with the id of the file version that a row was loaded from. */
 export const fileColumn = '_file';
 
-/** Rows to add to `table`. SQL files see all rows, old and new, under the table's own name. */
+/** Rows to add to `table`. SQL files see old and new rows under the table's own name. */
 export const partName = (table: string): string => `${table}__part`;
 
 /** In the SQL of merged tables: a run's rows (`_new`), and the rows that they replace (`_old`). */
@@ -45,7 +43,7 @@ export const onceName = (table: string): string => `${table}__once`;
 /** The differences that a merge writes. */
 export const diffName = (table: string): string => `${table}__diff`;
 
-/** A rebuilt table: its production rows, and a run's rows. */
+/** Name of a table with production's rows and a run's rows. */
 export const rebuiltName = (table: string): string => `${table}__rebuilt`;
 
 /** Columns of staging only: they order the records of a key, and mark rows to delete. */
@@ -55,7 +53,6 @@ export interface TableNames {
   readonly schema: string;
   readonly table: string;
   readonly buildSchema: string;
-  /** The table's name in the build schema. */
   readonly built: string;
   /** Schemas in which the author's SQL, and functions that it calls, find unqualified names. */
   readonly path: readonly string[];
@@ -65,7 +62,6 @@ export interface TableNames {
 export const productionName = ({ schema, table }: Pick<TableNames, 'schema' | 'table'>): string =>
   quoteName(schema, table);
 
-/** Quoted names of the tables that exist in production. */
 export const namesInProduction = (
   tables: readonly { readonly table: TableNames; readonly production: object | undefined }[],
 ): readonly string[] =>

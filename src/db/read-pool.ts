@@ -8,13 +8,11 @@ import type { ServerAddress } from './connect/address.ts';
 import { withPermission } from './connect/server-error.ts';
 
 export interface ReadPool {
-  /** Errors: those of `read` and the server, ETL_UNTRUSTED, ETL_SCHEMA_OLDER, ETL_PAGE_BUSY. */
   readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
 }
 
 interface ReadPoolOptions {
-  /** Called again if it has failed. */
   readonly address: () => Promise<ServerAddress>;
   readonly connectionsMax: number;
   readonly waitingMax: number;
@@ -22,7 +20,7 @@ interface ReadPoolOptions {
   readonly idleMs: number;
 }
 
-/** Without JIT and parallel workers, which need longer to start than our statements take. */
+/** Our statements take less time than JIT or parallel workers need to start. */
 const openReader = async (address: ServerAddress, statementMs: number): Promise<Client> => {
   const client = await openClient(address);
   try {
@@ -40,7 +38,7 @@ const openReader = async (address: ServerAddress, statementMs: number): Promise<
   }
 };
 
-/** A semaphore: `atOnce` callers work, up to `waitingMax` wait, the rest are refused. */
+/** `atOnce` callers work, up to `waitingMax` wait, the rest are refused. */
 const createTurns = (atOnce: number, waitingMax: number) => {
   const waiting: (() => void)[] = [];
   let busy = 0;
@@ -52,7 +50,6 @@ const createTurns = (atOnce: number, waitingMax: number) => {
     },
     give: (): void => {
       const next = waiting.shift();
-      // Passes the turn on, so `busy` stays the same.
       if (next === undefined) busy -= 1;
       else next();
     },
@@ -101,7 +98,6 @@ export const createReadPool = (options: ReadPoolOptions): ReadPool => {
       await idle.push(client);
       return result;
     } catch (error) {
-      // After an error, the connection's state is unknown.
       await closeClient(client);
       throw withPermission(address, lossOf(client, address, error));
     }

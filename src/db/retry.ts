@@ -5,7 +5,7 @@ import { EtlError, codeOf } from '../core/errors/errors.ts';
 /** server: wait for the server and continue · chunk: repeat the transaction · never: stop. */
 export type Retry = 'server' | 'chunk' | 'never';
 
-/** Node's error codes, SQLSTATEs, and our own codes. Other codes stop the run. */
+/** Other codes stop the run. */
 export const retryByCode: Readonly<Record<string, Retry>> = {
   // Node: the connection
   ECONNREFUSED: 'server', // nothing listens: the server is down or restarting
@@ -51,17 +51,16 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
 export const lockStates: ReadonlySet<string> = new Set(['55P03', '40P01', '57014']);
 
 export const retryOf = (error: unknown): Retry => {
-  // Waiting does not help if the cause is permanent, such as a missing socket or refused TLS.
+  // Waiting does not help if the cause is permanent, such as refused TLS.
   if (error instanceof EtlError && error.code === 'ETL_CONNECT')
     return retryByCode[codeOf(error.cause) ?? ''] ?? 'never';
   return retryByCode[codeOf(error) ?? ''] ?? 'never';
 };
 
 /**
- * True if the server may have refused a record's value: class 22 (data), class 23 (constraints),
- * P0001 (`raise`), 54000 (too long), 54001 (nested too deep). Class 42 is about statements, but
- * input functions of tsquery, jsonpath and regclass raise it for values, too; load-carefully.ts
- * tells the difference.
+ * True if the server may have refused a record's value: class 22 (data), 23 (constraints), P0001
+ * (`raise`), 54000 (too long), 54001 (nested too deep). Class 42 is about statements, but input
+ * functions such as jsonpath's raise it for values, too; load-carefully.ts tells the difference.
  */
 export const mayBeDataRefusal = (error: unknown): boolean =>
   /^(?:22|23|42|P0001|54000|54001)/.test(codeOf(error) ?? '');

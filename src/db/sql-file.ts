@@ -6,10 +6,8 @@ import { isRefusal, unknownNameHint } from './connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
 import type { SqlFile } from '../core/hook.ts';
 
-/** One SELECT, ready to follow `create table … as`. */
 export interface SqlText {
   readonly table: string;
-  /** The path as the user wrote it. */
   readonly file: string;
   readonly text: string;
 }
@@ -26,19 +24,14 @@ export const readSqlFile = async (table: string, { path }: SqlFile, directory: s
   }
 };
 
-/** A final semicolon, with whitespace and comments after it. */
 const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 
-/** Formats an offset as `:line:column`. */
 export const placeInSql = (text: string, offset: number): string => {
   const before = text.slice(0, offset).split('\n');
   return `:${before.length}:${before.at(-1)!.length + 1}`;
 };
 
-/**
- * Converts the server's refusal to ETL_TRANSFORM, with line and column in the file. `prefixLength`:
- * characters before the file's text in the statement.
- */
+/** Adds line and column in the file. `prefixLength`: characters before the file's text. */
 export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): unknown => {
   if (!isRefusal(cause)) return cause;
   const position = Number((cause as { position?: string }).position ?? 0);

@@ -1,22 +1,20 @@
 // SQL as data: statements with values, and quoted names.
 
-/** `values` are the parameters $1, $2, … */
 export interface Query {
   readonly text: string;
   readonly values?: readonly unknown[];
 }
 
-/** Only numbers and texts: our multi-statement queries need no others. */
 const literal = (value: unknown): string => {
   if (typeof value === 'string') return quoteText(value);
   if (typeof value === 'number' && Number.isFinite(value)) return value < 0 ? `(${value})` : String(value);
   throw new TypeError(`no literal for a ${typeof value}`);
 };
 
-/** Matches placeholders, and quoted names and texts, in which $1 is no placeholder. */
+/** Also matches quoted names and texts, in which $1 is no placeholder. */
 const quotedOrPlaceholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g;
 
-/** Replaces parameters by literals, because multi-statement queries cannot have parameters. */
+/** Multi-statement queries cannot have parameters. */
 export const inline = ({ text, values = [] }: Query): string =>
   values.length === 0
     ? text
@@ -24,14 +22,13 @@ export const inline = ({ text, values = [] }: Query): string =>
         number === undefined ? found : literal(values[Number(number) - 1]),
       );
 
-/** Quotes identifiers and joins them with dots: `"noaa"."daily"`. */
 export const quoteName = (...parts: readonly string[]): string =>
   parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 
 export const quoteNames = (names: readonly string[]): string =>
   names.map((name) => quoteName(name)).join(', ');
 
-/** pg_catalog is first, so that no other object hides the server's own; pg_temp is last. */
+/** pg_catalog is first, so that no other object hides the server's own. */
 export const searchPath = (schemas: readonly string[]): string =>
   quoteNames(['pg_catalog', ...schemas, 'pg_temp']);
 

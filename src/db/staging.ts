@@ -14,13 +14,13 @@ export interface StagingColumn {
 /** Unique, because a pipeline's name never contains `__` or ends in `_`. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
-/** Quoted name with schema. Only a rehearsal's name can be too long and is shortened. */
+/** Only a rehearsal's name can be too long. */
 export const stagingTable = (pipeline: string, table: string): string =>
   quoteName(stagingSchema, fittingName(stagingName(pipeline, table)));
 
 /**
- * Unlogged (except in rehearsals): rows skip the write-ahead log, and a crash empties the table. No
- * constraints, indexes or autovacuum: rows were checked before COPY and are read once.
+ * The table is unlogged (except in rehearsals), so a crash empties it. It has no constraints,
+ * indexes or autovacuum: rows were checked before COPY and are read once.
  */
 export const createStaging = (
   pipeline: string,
@@ -37,10 +37,7 @@ export const dropStaging = (pipeline: string, table: string): Query => ({
   text: `drop table if exists ${stagingTable(pipeline, table)}`,
 });
 
-/**
- * Tables that have a staging table. A name alone proves nothing, so a run of the pipeline must have
- * had such a table.
- */
+/** A name alone proves nothing: a run of the pipeline must have had such a table. */
 export const selectStaging = (pipeline: string): Query => ({
   text: `select substr(c.relname, length($2::text) + 1) as "table"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -52,7 +49,7 @@ export const selectStaging = (pipeline: string): Query => ({
 export const copyText = (target: string, columns: readonly StagingColumn[]): string =>
   `copy ${target} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
 
-/** COPY that skips rows with an invalid value and reports them. PostgreSQL 17 and later. */
+/** Skips and reports rows with an invalid value. PostgreSQL 17 and later. */
 export const copySkipping = (target: string, columns: readonly StagingColumn[]): string =>
   `${copyText(target, columns)} with (on_error ignore, log_verbosity verbose)`;
 
@@ -60,12 +57,11 @@ export const copyBinary = (target: string, columns: readonly StagingColumn[]): s
   `${copyText(target, columns)} with (format binary)`;
 
 /**
- * COPY's csv format needs a quote character. Files without quoting get this control character;
- * records that contain it are rejected before COPY.
+ * COPY's csv format needs a quote character. Files without quoting get this one; a record that
+ * contains it is rejected before COPY.
  */
 export const noQuote = '\u0001';
 
-/** COPY of the file's own bytes, in the file's dialect. */
 export const copyVerbatim = (
   target: string,
   columns: readonly StagingColumn[],

@@ -1,8 +1,8 @@
 // Decides who may see the page: by the Host header, and by a token.
 //
-// A page of another site can send requests to 127.0.0.1, and could even read the answers if its
-// host name resolves to 127.0.0.1 (DNS rebinding). So only known host names are accepted, and a
-// cookie that browsers send only from our own pages.
+// A page of another site can send requests to 127.0.0.1, and read the answers if its host name
+// resolves to 127.0.0.1 (DNS rebinding). So only known host names are accepted, and a cookie that
+// browsers send only from our pages.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hostNameOf } from '../worker/host-name.ts';
@@ -12,7 +12,7 @@ const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
-/** Compares in a time that does not depend on where the texts differ. */
+/** The time must not depend on where the texts differ. */
 export const isSame = (one: string, other: string): boolean => {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
@@ -20,18 +20,16 @@ export const isSame = (one: string, other: string): boolean => {
 
 export interface Access {
   readonly isOurHost: (request: Request) => boolean;
-  /** True if the request has a session cookie, or the token as `Authorization: Bearer`. */
+  /** A session cookie, or the token as `Authorization: Bearer`, makes a request known. */
   readonly isKnown: (request: Request) => boolean;
   readonly isToken: (text: string) => boolean;
-  /** undefined without a valid cookie. */
   readonly sessionOf: (request: Request) => string | undefined;
-  /** Starts a session; returns the cookie for the browser. */
   readonly begin: (request: Request) => { readonly session: string; readonly cookie: string };
   /** Returns a signature that only this process can make. */
   readonly sign: (text: string) => string;
 }
 
-/** Session of programs, which send the token instead of a cookie. */
+/** Programs send the token instead of a cookie. */
 const bearerSession = 'bearer';
 
 export const createAccess = (
@@ -42,7 +40,7 @@ export const createAccess = (
   const known = hosts === 'any' ? undefined : new Set((hosts ?? ownNames).map(hostNameOf));
   const secret = token ?? newToken();
   const derive = (what: string): string => createHmac('sha256', secret).update(what).digest('base64url');
-  // The name differs for each page, because browsers share cookies between all ports of a host.
+  // Browsers share cookies between all ports of a host, so each page has its own name.
   const cookieName = `sluice_${derive('name').slice(0, 8)}`;
   const hostOf = (request: Request): string => request.headers.get('host') ?? new URL(request.url).host;
 

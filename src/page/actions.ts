@@ -11,7 +11,6 @@ import type { ViewContext } from './parts/view.ts';
 
 export interface Place {
   readonly site: SiteOptions;
-  /** Folder of pipelines that visitors can run. */
   readonly folder: string | undefined;
 }
 
@@ -19,10 +18,8 @@ interface Action {
   readonly name: ActionName;
   readonly kind: keyof typeof pathPart;
   readonly title: (subject: string) => string;
-  /** Explanation above the button. */
   readonly says: string;
   readonly button: string;
-  /** Performs the action; returns a sentence about its result. */
   readonly act: (subject: string, place: Place) => Promise<string>;
 }
 
@@ -108,7 +105,6 @@ export const pathPart = { run: 'runs', schedule: 'schedules', pipeline: 'pipelin
 
 export interface Found {
   readonly action: Action;
-  /** Number of a run, or name of a schedule or pipeline. */
   readonly subject: string;
 }
 
@@ -132,10 +128,7 @@ const aboutSchedule = async (name: string, { client }: ViewContext): Promise<str
   return `${name} runs ${pipeline} at ${cron} ${timeZone}${paused ? ', and is paused' : ''}.`;
 };
 
-/**
- * Returns a sentence about the action's run, schedule or pipeline. Errors: ETL_RUN_UNKNOWN,
- * ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN.
- */
+/** Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
 export const aboutSubject = async (
   { action: { kind }, subject }: Found,
   view: ViewContext,

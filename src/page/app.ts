@@ -42,7 +42,7 @@ const safeHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Not `no-referrer`, with which browsers send forms with the origin `null`.
+  // With `no-referrer`, browsers send forms with the origin `null`.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -62,7 +62,6 @@ const formMethods = new Set(['POST']);
 /** Methods with which BullMQ's board changes something. */
 const boardMethods = new Set(['POST', 'PUT', 'PATCH']);
 
-/** undefined: accepted. */
 const headerRefusal = ({ method, headers }: Request, changing: ReadonlySet<string>): Refusal | undefined => {
   if (readMethods.has(method)) return undefined;
   if (!changing.has(method)) return { status: 405, text: 'This method is not answered here.' };
@@ -86,14 +85,12 @@ const routes: readonly Route[] = [
   { pattern: /^\/runs$/, make: runsView },
   { pattern: /^\/runs\/(\d{1,15})$/, make: withActions('run', runView) },
   { pattern: /^\/schedules$/, make: schedulesView },
-  // Schedules have the same pattern of names as pipelines.
   { pattern: /^\/schedules\/([\w-]{1,80})$/, make: withActions('schedule', scheduleView) },
   { pattern: /^\/queue$/, make: queueView },
   { pattern: /^\/actions$/, make: actionsView },
   { pattern: /^\/actions\/(\d{1,15})$/, make: actionView },
 ];
 
-/** `parts`: the captured parts of the path. */
 const findRoute = (
   path: string,
 ): { readonly make: MakeView; readonly parts: readonly string[] } | undefined => {
@@ -111,7 +108,6 @@ export interface AppOptions {
   readonly live: Live;
   readonly logger: Logger;
   readonly server: () => string;
-  /** Makes a view with a read-only connection. */
   readonly withContext: <T>(
     given: Omit<ViewContext, 'client' | 'queues' | 'traceLink'>,
     make: (context: ViewContext) => Promise<T>,
@@ -124,7 +120,7 @@ export interface AppOptions {
 const askForToken = `<!doctype html><html lang="en"><title>sluice</title>
 <p>This page needs a token: open the address that was printed when the page was started.</p></html>`;
 
-/** Checks every request: a known host name, a short body, the token. */
+/** Every request needs a known host name, a short body, and the token. */
 const addGuards = (app: Hono, { base, access, control, board }: AppOptions): void => {
   app.use(async (context, next) => {
     if (!access.isOurHost(context.req.raw)) return context.text('This host name is not answered here.', 421);
@@ -139,7 +135,7 @@ const addGuards = (app: Hono, { base, access, control, board }: AppOptions): voi
   app.use(async ({ req, text }, next) => {
     const isBoard = control !== undefined && board !== undefined && req.path.startsWith('/board/api/');
     const refused = headerRefusal(req.raw, isBoard ? boardMethods : formMethods);
-    // Closes the connection, because the body of a refused request is not read.
+    // The body of a refused request is not read.
     return refused === undefined ? next() : text(refused.text, refused.status, { connection: 'close' });
   });
   app.use(async (context, next) => {
@@ -163,7 +159,7 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   return context.body(found.text, 200, { 'content-type': found.type });
 };
 
-/** Answers HEAD: Hono would start the stream of GET, and nobody would read or end it. */
+/** For HEAD, Hono would start the stream of GET, which nobody would read or end. */
 const headless =
   (type: string): MiddlewareHandler =>
   async (context, next) =>
@@ -192,7 +188,6 @@ const createViews = (options: AppOptions) => {
       return () =>
         options.withContext({ parts: route.parts, query, href, control, now: new Date() }, route.make);
     },
-    /** Sends a view that has no live updates. */
     open: async (context: Context, make: MakeView): Promise<Response> => {
       const given = { parts: [], query: new URLSearchParams(), href, control, now: new Date() };
       return send(context, await options.withContext(given, make));

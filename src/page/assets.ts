@@ -47,7 +47,6 @@ const script = `
     return selection === null || selection.isCollapsed ? null : selection.anchorNode;
   };
 
-  /** Loads the chart library for the first chart. */
   let library;
   const load = (src) => library ??= new Promise((resolve, reject) => {
     const script = Object.assign(document.createElement('script'), { src, onload: resolve, onerror: reject });

@@ -1,7 +1,7 @@
 // Serves BullMQ's board below /board. Its queues are open only while somebody uses the board.
 //
-// The board has inline styles, so it needs its own content security policy, which would refuse its
-// link to a Google font; so we remove the link.
+// Its inline styles need another content security policy, which would refuse the board's link to a
+// Google font; so we remove the link.
 
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -18,7 +18,6 @@ import type { Control } from './control.ts';
 import { refuseForeign } from './forms.ts';
 import { pathUnder } from './path.ts';
 
-/** Optional dependencies. */
 const packages = ['@bull-board/api', '@bull-board/hono'] as const;
 
 const require = createRequire(import.meta.url);
@@ -32,10 +31,7 @@ const isThere = (name: string): boolean => {
   }
 };
 
-/**
- * `wanted` undefined: shows the board if it is installed. Errors: ETL_USAGE if the board is wanted,
- * but not installed.
- */
+/** `wanted` undefined: shows the board if it is installed. Errors: ETL_USAGE (not installed). */
 export const hasBoard = (wanted: boolean | undefined): boolean => {
   if (wanted === false) return false;
   const missing = packages.filter((name) => !isThere(name));
@@ -49,7 +45,6 @@ export const hasBoard = (wanted: boolean | undefined): boolean => {
 
 const queuesMax = 16;
 
-/** Interval of polling for new queues. */
 const freshMs = 5_000;
 
 /** The board's queues are closed after this time without a request. */
@@ -58,7 +53,6 @@ const idleMsDefault = 60_000;
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  // The board's page and script set inline styles.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self'",
@@ -105,7 +99,6 @@ const load = async ({ base, isReadOnly }: BoardOptions): Promise<Opened> => {
   };
 };
 
-/** Opens the queues of the database, and later also new ones. */
 const createQueues = ({ read, backend, logger }: BoardOptions) => {
   const opened = new Map<string, OpenQueue>();
   let lookedAt = 0;
@@ -134,7 +127,7 @@ const createQueues = ({ read, backend, logger }: BoardOptions) => {
   };
 };
 
-/** Runs functions one after the other: two requests at once would open the same queues twice. */
+/** Two requests at once would open the same queues twice. */
 const inTurn = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(act: () => Promise<T>): Promise<T> => {
@@ -189,9 +182,8 @@ export const createBoard = (options: BoardOptions): Board => {
 };
 
 /**
- * Every visitor may read the board. With control, changing requests are recorded like other
- * actions. They are checked only by their origin, because the board's script does not send our form
- * keys.
+ * Every visitor may read the board. Changing requests need control, and are recorded. Only their
+ * origin is checked, because the board's script does not send our form keys.
  */
 export const addBoard = (app: Hono, board: Board, { control }: { control: Control | undefined }): void => {
   app.get('/board', (context) => board.answer(context));

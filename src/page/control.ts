@@ -15,18 +15,15 @@ import type { RecordedAction } from '../ledger/history/actions.ts';
 import type { SiteOptions } from '../worker/options.ts';
 import { withBookkeeping } from '../worker/site.ts';
 
-/** Older actions are deleted. */
 const actionsKept = 10_000;
 
 interface Asked extends Pick<
   RecordedAction,
   'action' | 'kind' | 'subject' | 'person' | 'address' | 'visitor'
 > {
-  /** A form can be sent only once. */
   readonly form: string;
 }
 
-/** Returns no row if the form was sent before. */
 const insertAction = ({ form, action, kind, subject, person, address, visitor }: Asked): Query => ({
   text: `with forgotten as (
       delete from etl.audit where id <= (select max(id) from etl.audit) - ${actionsKept}
@@ -42,8 +39,8 @@ const endAction = (id: number, errorCode: string | null, detail: string): Query 
 });
 
 /**
- * Records the request in etl.audit, runs `act`, and records its outcome; returns the record's id.
- * Errors: ETL_PAGE_FORM if the form was sent before; those of `act`.
+ * Records the action in etl.audit, before and after `act`; returns the record's id. Errors:
+ * ETL_PAGE_FORM if the form was sent before; those of `act`.
  */
 const audited = async (site: SiteOptions, asked: Asked, act: () => Promise<string>): Promise<number> => {
   const inserted = await withBookkeeping(site, (client) => runQuery(client, insertAction(asked)));
@@ -127,7 +124,6 @@ const readForm = async (request: Request): Promise<URLSearchParams> => {
   throw new EtlError('ETL_PAGE_FORM', { problem: 'it is not a form of this page' });
 };
 
-/** Errors: ETL_PAGE_BUSY. */
 const createLimit = () => {
   let busy = 0;
   return async <T>(act: () => Promise<T>): Promise<T> => {

@@ -11,7 +11,7 @@ import { shapeOfRejects, type RecordShape } from '../ledger/rejects/reject-recor
 
 /** An export keeps one of the page's few database connections until it is downloaded. */
 const exportsMax = 1;
-/** If the visitor reads nothing for this time, the export ends. */
+/** The export ends if the visitor reads nothing for this time. */
 const writeMsMax = 15_000;
 
 export type Read = <T>(read: (client: Client) => Promise<T>) => Promise<T>;

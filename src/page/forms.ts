@@ -1,6 +1,6 @@
-// Checks that a form comes from our own page (against cross-site request forgery), in three ways:
-// browsers do not send the session cookie from other sites (SameSite=Strict); the headers Origin
-// and Sec-Fetch-Site must name our page; the form has a signed key for its session, path and hour.
+// Protects forms against cross-site request forgery: browsers do not send the session cookie from
+// other sites (SameSite=Strict), the headers Origin and Sec-Fetch-Site must name our page, and a
+// form has a signed key for its session, path and hour.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { EtlError } from '../core/errors/errors.ts';
@@ -10,7 +10,6 @@ const formMsMax = 60 * 60_000;
 
 const refused = (problem: string): EtlError => new EtlError('ETL_PAGE_FORM', { problem });
 
-/** Errors: ETL_PAGE_FORM. */
 export const refuseForeign = ({ headers, url }: Request): void => {
   const origin = headers.get('origin');
   const host = headers.get('host') ?? new URL(url).host;

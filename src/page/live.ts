@@ -2,8 +2,7 @@
 // have changed.
 //
 // All visitors of a page share its queries. A stream ends after some time, and the browser opens
-// the next. A stream whose reader does not read is ended, so at most one unread update is in
-// memory.
+// the next. A stream that is not read is ended, so at most one unread update is in memory.
 
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,9 +15,9 @@ import type { View } from './parts/view.ts';
 /** Enough for a team with several windows each. */
 const streamsMax = 32;
 const streamMsMax = 10 * 60_000;
-/** If the reader reads nothing for this time, the stream is ended. */
+/** The stream ends if the reader reads nothing for this time. */
 const writeMsMax = 15_000;
-/** Longest silence, so that proxies keep the connection and browsers notice a lost one. */
+/** Longest silence: proxies keep the connection, and browsers notice a lost one. */
 const pulseMs = 15_000;
 
 /** Limits the hashes in a request. No page has so many sections. */
@@ -30,7 +29,6 @@ interface Look {
 }
 
 export interface Live {
-  /** undefined if there are too many streams. */
   readonly stream: (context: Context, path: string, make: () => Promise<View>) => Response | undefined;
   readonly close: () => void;
 }
@@ -40,7 +38,7 @@ const look = async (make: () => Promise<View>): Promise<{ sent: SentSection[]; f
   return { sent: await Promise.all(sections.map(sentSection)), freshMs };
 };
 
-/** Parses the sections that the browser shows, with their hashes: `facts.<hash>,map.<hash>`. */
+/** Parses `facts.<hash>,map.<hash>`: the sections that the browser shows. */
 const readKnown = (text: string | undefined): Map<string, string> => {
   const pairs = (text ?? '').split(',', sectionsMax).map((part) => /^([\w-]{1,40})\.([\w-]{16})$/.exec(part));
   return new Map(pairs.flatMap((found) => (found === null ? [] : [[found[1]!, found[2]!] as const])));
@@ -80,7 +78,6 @@ export const createLive = (): Live => {
   const looks = new Map<string, Look>();
   let streams = 0;
 
-  /** Reads a page, unless another stream has just read it. */
   const lookAt = (path: string, make: () => Promise<View>, freshMs: number): Look['sections'] => {
     const known = looks.get(path);
     if (known !== undefined && Date.now() - known.at < freshMs / 2) return known.sections;
@@ -112,7 +109,6 @@ export const createLive = (): Live => {
       if (news !== undefined || Date.now() > pulseAt) pulseAt = Date.now() + pulseMs;
       isLost = found === undefined;
       wait = found?.freshMs ?? 5_000;
-      // The signal ends the wait with an error when the stream ends.
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };

@@ -83,7 +83,6 @@ const linksOf = async (context: ViewContext, kind: 'run' | 'schedule', subject: 
   return scheduleLinks(context, found);
 };
 
-/** Adds a section of actions to a view, if any action is possible or was done. */
 export const withActions =
   (kind: 'run' | 'schedule', make: MakeView): MakeView =>
   async (context) => {

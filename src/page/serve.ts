@@ -1,4 +1,4 @@
-// Serves the page on its own port, for `etl ui`, with limits for connections, headers and waiting.
+// Serves the page on its own port, for `etl ui`, with limits for connections and headers.
 
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
@@ -6,7 +6,6 @@ import { listen, type Listening } from '../worker/listen.ts';
 import type { EtlPage } from './options.ts';
 
 export interface ServeOptions {
-  /** 0 means any free port. */
   readonly port: number;
   readonly host: string;
 }
@@ -14,7 +13,7 @@ export interface ServeOptions {
 /** Enough for about 40 browsers, which open six connections each. */
 const connectionsMax = 256;
 
-/** Enough for the cookies of other programs on this host, which browsers send, too. */
+/** Browsers also send the cookies of other programs on this host. */
 const headerBytesMax = 16 * 1024;
 
 const bounded = (server: Server): Server => {

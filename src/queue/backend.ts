@@ -5,15 +5,13 @@ import type * as BullMq from 'bullmq';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
 
-/** Connections of a queue and its worker, which we can end if BullMQ cannot. */
+/** Connections of a queue and its worker. */
 export interface QueueLink {
-  /** For BullMQ's constructors. */
   readonly options: { readonly connection: BullMq.ConnectionOptions; readonly prefix?: string };
-  /** Last argument of BullMQ's constructors. */
   readonly factory: BullMq.BackendFactory;
-  /** Waits until connections are closed that BullMQ no longer uses. */
+  /** Waits until BullMQ's connections are closed. */
   readonly end: () => Promise<void>;
-  /** Ends all connections at once; later attempts to connect fail. */
+  /** For connections that BullMQ cannot close; later attempts to connect fail. */
   readonly destroy: () => void;
 }
 
@@ -21,28 +19,20 @@ export interface QueueLink {
 export type Patience = 'gives up' | 'keeps trying';
 
 export interface QueueBackend {
-  /** Location of the jobs, safe to print. */
   readonly label: string;
-  /** Connections of a queue in a process that runs a pipeline. */
+  /** Connections of a process that runs a pipeline. */
   readonly databaseConnectionsMax: number;
-  /** True if queues were ever created. `client` is connected to the database. */
+  /** True if queues were ever created there. */
   readonly isThere: (client: Client) => Promise<boolean>;
-  /**
-   * Makes sure that jobs can be added. `trust`: what `client` found in the database. Errors:
-   * ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own.
-   */
+  /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own. */
   readonly prepare: (client?: Client, trust?: Trust) => Promise<void>;
-  /** Distinguishes this database from others whose queues are on the same server. */
+  /** Distinguishes databases whose queues are on the same server. */
   readonly namespaceOf: (client: Client) => Promise<string>;
   /**
-   * Refuses queues that a copy of this database, or its original, uses. Errors: ETL_QUEUE_SHARED,
-   * those of `prepare`.
+   * Refuses queues that a copy of this database uses. Errors: ETL_QUEUE_SHARED, those of `prepare`.
    */
   readonly claim: (client: Client, namespace: string) => Promise<void>;
-  /** Sends no commands. */
   readonly connect: (namespace: string, patience: Patience) => QueueLink;
-  /**
-   * Converts BullMQ's errors: its statements are correct, so the connection was lost or refused.
-   */
+  /** BullMQ's statements are correct, so an error means a lost or refused connection. */
   readonly errorOf: (error: unknown) => unknown;
 }

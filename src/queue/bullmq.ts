@@ -3,8 +3,5 @@
 import { createRequire } from 'node:module';
 import type * as BullMq from 'bullmq';
 
-/**
- * As CommonJS: the ES modules load in twice the time, and fail to load `pg`, because they call
- * `require`.
- */
+/** As CommonJS: the ES modules take twice as long, and cannot load `pg`. */
 export const loadBullMq = (): typeof BullMq => createRequire(import.meta.url)('bullmq') as typeof BullMq;

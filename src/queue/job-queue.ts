@@ -21,7 +21,9 @@ export interface Queues {
   readonly logger: Logger;
 }
 
-/** Logs each code once: BullMQ reports thousands of errors a second while the server is down. */
+/**
+ * BullMQ reports thousands of errors a second while the server is down: each code is logged once.
+ */
 const quiet = (logger: Logger): ((error: Error) => void) => {
   const said = new Set<string>();
   return (error) => {
@@ -54,7 +56,6 @@ export interface OpenQueue {
   readonly close: () => Promise<void>;
 }
 
-/** Closes the object if it fails to connect. A shared link is ended by its owner. */
 const whenReady = async <B extends Queue | Worker>(
   bull: B,
   backend: QueueBackend,
@@ -117,8 +118,8 @@ interface JobWorkerOptions {
   readonly concurrency: number;
   readonly patience?: Patience;
   /**
-   * True: searches for jobs of dead processes, as one worker of each queue must. Each search writes
-   * to the queue, so none may follow the queue's removal.
+   * One worker of each queue must search for jobs of dead processes. The search writes to the
+   * queue, so it must not follow the queue's removal.
    */
   readonly findsStalled?: boolean;
   readonly link?: QueueLink | undefined;
@@ -131,8 +132,8 @@ export interface JobWorker {
 }
 
 /**
- * Opens a connected worker that does not run yet: if the first connection fails, a running one
- * would ask for jobs in an endless loop.
+ * The worker does not run yet: if its first connection failed, it would ask for jobs in an endless
+ * loop.
  */
 export const openWorker = async (
   { backend, namespace, logger }: Queues,

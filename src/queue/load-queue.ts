@@ -1,4 +1,4 @@
-// The load queue of one run. The coordinator adds jobs; every process that has the pipeline may
+// The load queue of one run: the coordinator adds jobs, and every process that has the pipeline may
 // load them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,9 +29,7 @@ export interface ServeOptions {
   readonly drain: AbortSignal | undefined;
   /** Rejects if the work must stop for a reason outside the queue. */
   readonly outside: Promise<never>;
-  /** `leave` is aborted when the queue is left at once. */
   readonly load: (job: SegmentJob, leave: AbortSignal) => Promise<void>;
-  /** Checks the data of a job; `jobId` is for error messages. */
   readonly read: (data: unknown, jobId: string) => SegmentJob;
   readonly trace?: TraceContext | undefined;
 }
@@ -49,10 +47,9 @@ export interface SegmentJob extends Work {
   readonly trace?: TraceContext | undefined;
 }
 
-/** Every run has its own queue: processes with other pipelines must not take its jobs. */
+/** Not one queue for all runs: a process must not take jobs of pipelines that it does not have. */
 const loadQueueName = (runId: number): string => `etl-load-${runId}`;
 
-/** Removes a run's jobs, finished or not. */
 export const removeQueue = (queues: Queues, runId: number): Promise<void> =>
   withQueue(queues, loadQueueName(runId), empty);
 
@@ -61,21 +58,18 @@ const empty = ({ ask }: JobQueue): Promise<void> => ask((bull) => bull.obliterat
 export interface Service {
   /** Rejects with the first error of a segment; never resolves. */
   readonly failed: Promise<never>;
-  /** Ids of the jobs that this process has done. */
   readonly done: ReadonlySet<string>;
   onDone: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** After these errors, the coordinator no longer wants this process. */
+/** After these errors, the coordinator does not want this process any more. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
-/** Connected, but does not ask for jobs yet. */
 interface IdleWorker extends JobWorker {
   readonly start: (work: (job: Job) => Promise<void>) => Promise<void>;
 }
 
-/** Only a coordinator passes `link`, because it has the queue open. */
 const openIdle = async (
   queues: Queues,
   runId: number,
@@ -96,7 +90,7 @@ const openIdle = async (
   return { ...opened, start };
 };
 
-/** Loads `workers` segments at a time. Only a coordinator passes its own worker. */
+/** Only a coordinator passes its own worker. */
 export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorker): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
@@ -116,11 +110,11 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
       await options.load(job, leaving.signal);
     } catch (error) {
       fail(error);
-      // Only the code: BullMQ cannot store a message with a NUL or a lone surrogate.
+      // Not the message: BullMQ cannot store a NUL or a lone surrogate.
       const code = codeOf(error) ?? 'unknown';
-      // A process that leaves, also because it is no longer wanted, returns its job.
+      // A process that leaves returns its job.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
-      // A helper's error may be its own, such as an unreadable file, so others may retry.
+      // A helper's error may be its own, such as an unreadable file: others may retry.
       const isFinal = retryOf(error) === 'never' && coordinators !== undefined && !isLeaving;
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
@@ -155,7 +149,7 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
-/** Waits until all jobs are done. Polls the queue only for jobs of other processes. */
+/** Polls the queue only for jobs of other processes. */
 const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySet<string>): Promise<void> => {
   for (let known = 0; ;) {
     const wake = new AbortController();
@@ -166,12 +160,12 @@ const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySe
       wake.abort();
     }
     known = service.done.size;
-    // Compares ids, because a former coordinator may have added jobs later.
+    // Compares ids, because a former coordinator may have added other jobs.
     if (known >= jobs.size && [...jobs].every((id) => service.done.has(id))) return;
     const { open, failedCodes } = await look(queue);
     if (open === 0 && failedCodes.length === 0) return;
     if (failedCodes.length > 0) {
-      // Our own failure is thrown as it is; another process's failure is only a code.
+      // Another process's failure is only a code, so our own is thrown if there is one.
       await Promise.race([service.failed, sleep(queuePollMs)]);
       throw new EtlError('ETL_WORKER_FAILED', { problem: failedCodes[0] });
     }
@@ -213,21 +207,17 @@ const addAll = async (
 };
 
 export interface LoadQueue {
-  /** Resolves when the jobs of earlier processes are removed. */
   readonly emptied: Promise<unknown>;
   /**
    * Adds jobs batch by batch, and loads them together with other processes. Resolves when all jobs
-   * are done, while the queue still closes. The first failure stops this process's work.
+   * are done; the queue may still be closing. The first failure stops this process's work.
    */
   readonly workOff: (options: ServeOptions, batches: AsyncGenerator<readonly Work[], void>) => Promise<void>;
   /** Errors: why the queue could not be emptied at the end. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * Opens a queue and a worker, and removes jobs of earlier processes, in the background: `emptied`
- * and `workOff` report errors.
- */
+/** Works in the background: `emptied` and `workOff` report errors. */
 export const openLoadQueue = (queues: Queues, runId: number, workers: number): LoadQueue => {
   const link = queues.backend.connect(queues.namespace, 'gives up');
   const opening = openQueue(queues, loadQueueName(runId), link);
@@ -248,9 +238,7 @@ export const openLoadQueue = (queues: Queues, runId: number, workers: number): L
 
   const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
     const queue = await readying;
-    // Starts loading with the first batch, while further segments are being found.
     const feeding = addAll(queue, options, batches);
-    // Adding a batch may fail when the queue is no longer served.
     feeding.catch(() => undefined);
     const service = await serveQueue(options, await idle);
     try {

@@ -15,17 +15,15 @@ import { loadBullMq } from './bullmq.ts';
 import { Socket } from 'node:net';
 
 interface SocketSet {
-  /** For node-postgres' option `stream`. */
   readonly open: () => Socket;
-  /** Resolves when all sockets are closed, so that the server has ended their sessions. */
+  /** Resolves when the server has ended the sessions of all sockets. */
   readonly closed: () => Promise<void>;
-  /** Ends all sockets at once; later attempts to connect fail. */
   readonly destroy: () => void;
 }
 
 /**
- * A socket that never connects. Throwing is not possible: pools call `open` in callbacks, where an
- * error would end the process.
+ * Never connects. It cannot throw: pools call `open` in callbacks, where an error would end the
+ * process.
  */
 const refusedSocket = (): Socket => {
   const socket = new Socket();
@@ -73,10 +71,7 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 const isKnown = async (client: Client, trust: Trust | undefined): Promise<boolean> =>
   trust?.schemas[queueSchema] !== undefined && (await areSame(client, trust, [queueSchema]));
 
-/**
- * Creates the schema before the check, so that no untrusted role can create it afterwards. Errors:
- * ETL_UNTRUSTED.
- */
+/** Creates the schema before the check, so that no untrusted role can create it afterwards. */
 const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
   if (!(await isKnown(client, trust))) {
     await withTransaction(client, () => ensureSchema(client, queueSchema));
@@ -86,8 +81,8 @@ const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
 };
 
 /**
- * Has BullMQ's schema on the search path. It is set after login, because PgBouncer refuses the
- * startup parameter `options`. Proved by test/services/queue-options.test.ts.
+ * Sets the search path after login: PgBouncer refuses the startup parameter `options`. Proved by
+ * test/services/queue-options.test.ts.
  */
 class QueueClient extends GuardedClient {
   constructor({ config, query_timeout, stream }: ReturnType<typeof poolConfig>) {
@@ -99,14 +94,13 @@ const poolConfig = ({ config }: ServerAddress, sockets: SocketSet) => ({
   config,
   connectionTimeoutMillis: config.connectionTimeoutMillis,
   max: poolConnections,
-  // Ends a query on a dead connection.
   query_timeout: queueQueryTimeoutMs,
   stream: sockets.open,
 });
 
 /**
- * Replaces BullMQ's schema and client class: BullMQ ignores a pool's schema, and does not listen
- * for connection errors. Proved by test/services/queue-connections.test.ts and
+ * BullMQ ignores a pool's schema, and does not listen for connection errors, so its schema and
+ * client class are replaced. Proved by test/services/queue-connections.test.ts and
  * queue-options.test.ts.
  */
 const backendOver =
@@ -124,7 +118,6 @@ const backendOver =
     return backend;
   };
 
-/** One pool for the queue and its worker. */
 const link = (address: ServerAddress): QueueLink => {
   const sockets = createSocketSet();
   const config = poolConfig(address, sockets);
@@ -147,7 +140,6 @@ const link = (address: ServerAddress): QueueLink => {
 
 export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   label: address.label,
-  // For LISTEN, one more.
   databaseConnectionsMax: poolConnections + 1,
   isThere: isCurrent,
   prepare: (client, trust) =>
@@ -155,7 +147,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has its own copy of the queue.
   claim: () => Promise.resolve(),
-  // No arguments: each database has its own schema, and BullMQ's pool reconnects by itself.
+  // Each database has its own schema, and BullMQ's pool reconnects by itself.
   connect: () => link(address),
   // An error without a code is the driver's: the connection ended, or gave no answer.
   errorOf: (error) => {

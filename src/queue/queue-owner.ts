@@ -1,24 +1,18 @@
-// Detects two databases that use the same jobs in a Redis: a copy of a database has the identity of
-// the original.
+// Detects two databases that use the same jobs in a Redis: a database and its copy have the same
+// identity.
 //
 // Redis has a mark beside the jobs, and the database stores every mark that it has set. A process
-// that uses the queue sets a new mark: first in the database, committed, then in Redis, unless
-// another process was faster. A mark in Redis that the database does not know is refused
-// (ETL_QUEUE_SHARED).
+// that uses the queue sets a new mark, first in the database, then in Redis. A mark in Redis that
+// the database does not know is refused (ETL_QUEUE_SHARED).
 //
-// So, of a database and its copy, only the first that uses the queue can continue. If a process is
-// killed in between, the database has an unused mark, which is harmless. A Redis that returns with
-// an older mark is recognized, too. Proved by test/fault/queue-owner.test.ts.
+// So only the first of a database and its copy can use the queue. A process that is killed in
+// between leaves an unused mark, which is harmless. Proved by test/fault/queue-owner.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../core/errors/errors.ts';
 
-/**
- * The cluster's system identifier, which survives restart, failover and renaming, and the
- * database's oid.
- */
 export const databaseIdentity = async (client: Client): Promise<string> => {
   const { rows } = await client.query(
     `select system_identifier || '-' || oid as identity
@@ -32,7 +26,6 @@ export interface MarkStore {
   readonly label: string;
   readonly key: string;
   readonly read: () => Promise<string | null>;
-  /** False if the mark is no longer `before`. */
   readonly swap: (before: string | null, next: string) => Promise<boolean>;
 }
 

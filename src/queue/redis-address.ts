@@ -30,7 +30,6 @@ export interface RedisAddress {
   readonly sentinelPassword: string | undefined;
   readonly cluster: boolean;
   readonly prefix: string | undefined;
-  /** Without user and password. */
   readonly label: string;
 }
 

@@ -65,7 +65,7 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
   });
 };
 
-/** Codes of a Redis that is starting, failing over, or cut off. Error texts begin with the code. */
+/** Redis is starting, failing over, or cut off. An error text begins with its code. */
 const transientRefusals = new Set([
   'LOADING', // reading its file
   'MASTERDOWN', // a replica without its master
@@ -86,7 +86,7 @@ const permanentRefusal = (label: string, error: unknown): EtlError | undefined =
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };
 
-/** Opens a connection for `use`. A Cluster hides the cause of an error in `lastNodeError`. */
+/** A Cluster hides the cause of an error in `lastNodeError`. */
 const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) => Promise<T>): Promise<T> => {
   const client = openRedis(address, 'gives up');
   let last: unknown;
@@ -124,7 +124,6 @@ const markStore = (redis: RedisClient, { label }: RedisAddress, namespace: strin
   };
 };
 
-/** A client, and the clients that BullMQ duplicates from it, to end them together. */
 const link = (address: RedisAddress, namespace: string, patience: Patience): QueueLink => {
   const clients = new Set<RedisClient>();
   let isOver = false;

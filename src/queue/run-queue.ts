@@ -41,7 +41,7 @@ export const addRun = (queues: Queues, data: object, options: AddRunOptions): Pr
     return { job: added.id!, isNew: added.id === jobId };
   });
 
-/** A job that must be on a queue; `job` is its id. */
+/** A job that must be on a queue. */
 export interface RunJob {
   readonly queue: string;
   readonly job: string;
@@ -61,7 +61,7 @@ const restoreOn = (queues: Queues, queueName: string, jobs: readonly RunJob[]): 
     return restored;
   });
 
-/** Adds the jobs that are missing on their queues, under their own ids; returns these ids. */
+/** Adds missing jobs under their own ids; returns these ids. */
 export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Promise<readonly string[]> => {
   const restored: string[] = [];
   for (const queueName of new Set(jobs.map((job) => job.queue)))
@@ -77,7 +77,6 @@ export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Prom
 
 const overStates = new Set(['completed', 'failed', 'unknown']);
 
-/** True if the job is waiting, active, or will be tried again. */
 export const runIsOpen = (queues: Queues, queueName: string, jobId: string): Promise<boolean> =>
   withQueue(
     queues,
@@ -107,7 +106,6 @@ export interface ListedJob {
   readonly pipeline: string | null;
   readonly state: 'active' | 'waiting' | 'delayed' | 'failed';
   readonly addedAt: Date;
-  /** How many times the job was started. */
   readonly attempts: number;
 }
 
@@ -123,7 +121,6 @@ const pipelineOf = (data: unknown): string | null => {
   return typeof pipeline === 'string' ? pipeline : null;
 };
 
-/** At most `limit` jobs for each state. */
 export const listRunJobs = (
   queues: Queues,
   queueName: string,

@@ -1,7 +1,7 @@
 // Works off the run queues of one process, one run at a time.
 //
-// Each queue has a BullMQ worker. The first one that gets a job pauses all of them until the job is
-// done. One that gets a job at the same time returns it, for an idle process.
+// The first of its workers that gets a job pauses the others. A worker that gets a job at the same
+// time returns it, for an idle process.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
@@ -11,13 +11,12 @@ import { loadBullMq } from './bullmq.ts';
 import { openWorker, type JobWorker, type Queues } from './job-queue.ts';
 import { bullNameOf } from './run-queue.ts';
 
-/** laterMs: returns the job to the queue, because it cannot be worked off here and now. */
+/** laterMs: the job is returned to the queue, because it cannot be worked off here and now. */
 export type RunOutcome = 'done' | { readonly laterMs: number };
 
 export type RunWork = (jobId: string, data: unknown, queueName: string) => Promise<RunOutcome>;
 
 export interface RunService {
-  /** Takes no more jobs, and waits for the current job. */
   readonly drain: () => Promise<void>;
   /** Returns the current job to the queue, unless `drain` has waited for it. */
   readonly close: () => Promise<void>;
@@ -40,7 +39,6 @@ const createTurns = () => {
   return {
     workers,
     end: () => void (isOver = true),
-    /** Returns undefined if another job is running. */
     take: async <T>(queue: number, work: () => Promise<T>): Promise<T | undefined> => {
       if (isBusy) return undefined;
       isBusy = true;
@@ -49,29 +47,25 @@ const createTurns = () => {
         return await work();
       } finally {
         isBusy = false;
-        // After the job has ended: otherwise BullMQ would fetch the next job from the same queue.
+        // Otherwise BullMQ would fetch the next job from the same queue.
         if (workers.length > 1) setImmediate(() => void resumeBehind(queue));
       }
     },
   };
 };
 
-/** Decides by the error's code whether the job is tried again. */
 const attempt = async (work: () => Promise<RunOutcome>): Promise<RunOutcome> => {
   const { UnrecoverableError } = loadBullMq();
   try {
     return await work();
   } catch (error) {
-    // Only the code: BullMQ cannot store a message with a NUL or a lone surrogate.
+    // Not the message: BullMQ cannot store a NUL or a lone surrogate.
     const { code, retry } = asEtlError(error);
     throw retry === 'never' ? new UnrecoverableError(code) : new Error(code);
   }
 };
 
-/**
- * Works off runs until closed, also if the queue's server restarts. If this process dies, another
- * one gets its job.
- */
+/** Continues if the queue's server restarts. If this process dies, another one gets its job. */
 export const serveRuns = async (
   queues: Queues,
   queueNames: readonly string[],

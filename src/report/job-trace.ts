@@ -4,7 +4,6 @@ import type { TraceContext } from '../core/model.ts';
 import { startSpan, withinSpan } from './spans.ts';
 import type { Tracer } from './tracer.ts';
 
-/** Attributes of OpenTelemetry's semantic conventions for messaging. */
 const messaging = (queueName: string, operation: 'send' | 'process') => ({
   'messaging.system': 'bullmq',
   'messaging.destination.name': queueName,
@@ -17,7 +16,7 @@ export interface Enqueueing {
   readonly pipeline: string;
 }
 
-/** Calls `send` within a span. `trace`, for the job, is undefined without a tracer. */
+/** `trace`, for the job, is undefined without a tracer. */
 export const traceSending = async <T>(
   { tracer, queueName, pipeline }: Enqueueing,
   send: (trace: TraceContext | undefined) => Promise<T>,
@@ -42,7 +41,7 @@ export interface Delivery {
   readonly parent: TraceContext | undefined;
 }
 
-/** Calls `work` within a span. Each delivery of a job has its own span. */
+/** Each delivery of a job has its own span. */
 export const traceDelivery = async <T>(
   { tracer, queueName, jobId, pipeline, parent }: Delivery,
   work: (trace: TraceContext | undefined) => Promise<T>,

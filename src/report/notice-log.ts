@@ -6,7 +6,7 @@ import type { Logger } from '../core/logger.ts';
 import type { RunEvent } from '../core/model.ts';
 import { noticeOf } from './notice.ts';
 
-/** Notices since the last save. `onSaved` must be called once they are saved. */
+/** `onSaved` must be called once the notices are saved. */
 export interface Unsaved extends Said {
   readonly onSaved: () => void;
 }
@@ -33,7 +33,7 @@ export const createNoticeLog = () => {
   };
 };
 
-/** Saves new notices. A failure is only logged, because the run has ended anyway. */
+/** A failure is only logged, because the run has ended anyway. */
 export const saveNotices = async (
   client: Client,
   { logger, unsaved }: { readonly logger: Logger; readonly unsaved: () => Unsaved },

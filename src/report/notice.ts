@@ -1,4 +1,4 @@
-// Turns some events into notices: lines for people, on the terminal, on the page and in the ledger.
+// Turns some events into notices: lines for the terminal, the page and the ledger.
 
 import type { RunEvent, SnapshotHolder } from '../core/model.ts';
 import { formatSeconds } from '../core/amounts.ts';
@@ -19,7 +19,6 @@ const holderText = ({ pid, user, application, since, isStandby }: SnapshotHolder
 export const holdersText = (holders: readonly SnapshotHolder[]): string =>
   firstOf(holders.map(holderText), holdersShown).join(', ');
 
-/** undefined: this kind of event has no notice. */
 export const noticeOf = (event: RunEvent): string | undefined => {
   if (event.type === 'notice') return event.message;
   if (event.type === 'resumed' && event.chunks === 0)

@@ -1,5 +1,5 @@
-// Profiles a run: times of workers, of building, of the machine and, with `--profile`, of the
-// server. Every run has a profiler, because only watching the server costs time.
+// Profiles a run: workers, building, the machine and, with `--profile`, the server. Every run has a
+// profiler, because only watching the server costs time.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../db/client.ts';
@@ -11,7 +11,6 @@ import { rounded } from '../core/amounts.ts';
 import { readFileSync } from 'node:fs';
 import type { ServerAddress } from '../db/connect/address.ts';
 
-/** Times in /proc are in hundredths of a second. */
 const msPerTick = 10;
 
 /** Matches `user@host:port/database` of a server on this machine; a path is a socket's. */
@@ -34,9 +33,7 @@ const usedBy = (pid: number): number | undefined => {
   }
 };
 
-/**
- * Returns a function: processor milliseconds of these processes since its last call; 0 if hidden.
- */
+/** Returns a function: processor milliseconds since its last call; 0 if hidden. */
 const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly number[]) => number) => {
   const isHere = embedded !== undefined || loopback.test(label);
   const last = new Map<number, number>();
@@ -54,7 +51,6 @@ const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly num
   };
 };
 
-/** Processor time in milliseconds. */
 interface Usage {
   /** All processes, since the machine started. */
   readonly busy: number;
@@ -74,7 +70,6 @@ const currentUsage = (): Usage => {
   return { busy: total - idle, total, own: (user + system) / 1000, server: 0 };
 };
 
-/** Measures usage by step; a repeated step is added up. */
 const watchMachine = () => {
   const sums = new Map<RunStep, Usage>();
   let current: { readonly step: RunStep; readonly from: Usage } | undefined;
@@ -140,7 +135,7 @@ const selectSessions = `
   where application_name = $1 and pid <> pg_backend_pid()
   group by 1`;
 
-/** Samples the run's sessions until the signal, or until the server is lost. */
+/** Ends at the signal, or when the server is lost. */
 const sampleSessions = async (
   address: ServerAddress,
   logger: Logger,
@@ -163,7 +158,6 @@ const sampleSessions = async (
   }
 };
 
-/** Shares of what sessions did in each step, largest first. */
 const sharesOf = (samples: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): RunProfile['server'] =>
   [...samples].flatMap(([step, counts]) => {
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -172,7 +166,7 @@ const sharesOf = (samples: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): R
       .map(([doing, count]) => ({ step, doing, share: rounded(count / total) }));
   });
 
-/** After planning, it watches `server` over a connection of its own. */
+/** After planning, watches `server` over a connection of its own. */
 export const startProfiler = (server: ServerAddress | undefined, logger: Logger): Profiler => {
   const load = new Map<string, Times>();
   const build: BuildTime[] = [];

@@ -16,7 +16,6 @@ export interface Listening {
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly logger: Logger;
   readonly tracer?: Tracer | undefined;
-  /** True: the server is profiled, too. */
   readonly profile: boolean;
 }
 
@@ -31,16 +30,13 @@ export interface Reporter {
     about: { readonly run: number; readonly table: string; readonly file: string },
     parent: TraceContext | undefined,
   ) => SegmentTrace;
-  /** Span of the current step, for jobs on the load queue. */
   readonly trace: () => TraceContext | undefined;
   /** Committed chunks plus started parts of built tables: grows while the run advances. */
   readonly progress: () => number;
   readonly steps: () => readonly StepTime[];
-  /** Of this process, so far. */
   readonly measured: () => Measurements;
   /** True with `--profile`: the result gets the measurements, which include the server. */
   readonly isProfiled: boolean;
-  /** Notices that are not in the ledger yet. */
   readonly unsaved: () => Unsaved;
   readonly end: (error?: unknown) => Promise<void>;
 }
@@ -50,7 +46,7 @@ const listenerError = (cause: unknown): EtlError =>
   new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
 
 /**
- * The listener's promise is not awaited: a rejection is logged, and the next event ends the run.
+ * A listener's promise is not awaited: a rejection is logged, and the next event ends the run.
  * Proved by test/integration/library.test.ts, "has a listener that fails later".
  */
 const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) => void) => {

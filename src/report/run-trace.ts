@@ -12,7 +12,6 @@ export interface RunTrace {
   readonly hear: (event: RunEvent) => void;
   readonly stepEnded: () => void;
   readonly built: (table: string, what: BuildWhat) => void;
-  /** Span of the current step, for processes that help. */
   readonly traceContext: () => TraceContext | undefined;
   readonly end: (error?: unknown) => void;
 }
@@ -25,7 +24,6 @@ export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext 
   let common = own;
   let step: Span | undefined;
 
-  /** Ends the spans of the step and of its tables. */
   const endStep = (error?: unknown): void => {
     for (const open of [...tables.values(), ...(step === undefined ? [] : [step])]) {
       if (error !== undefined) open.fail(error);
@@ -98,7 +96,6 @@ export interface LoadedChunk {
 
 export interface SegmentTrace {
   readonly loaded: (chunk: LoadedChunk) => void;
-  /** Called if the chunk that is being loaded fails. */
   readonly failed: (error: unknown) => void;
 }
 

@@ -9,7 +9,6 @@ const finalStates = new Set(['published', 'failed', 'cancelled']);
 
 export const isUnderWay = ({ state }: Pick<RunSummary, 'state'>): boolean => !finalStates.has(state);
 
-/** True if the process of an unfinished run on this machine has ended. */
 export const isProcessGone = (run: RunSummary): boolean =>
   isUnderWay(run) && run.host === hostname() && !isRunning(run.pid);
 

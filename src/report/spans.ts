@@ -24,7 +24,6 @@ export type Attributes = Readonly<Record<string, string | number | boolean | und
 export interface Span {
   readonly set: (attributes: Attributes) => void;
   readonly event: (name: string, attributes?: Attributes) => void;
-  /** Reports only the error's code. */
   readonly fail: (error: unknown) => void;
   readonly end: (endMs?: number) => void;
   /** Context to pass to another process; undefined: nobody collects spans. */
@@ -32,10 +31,10 @@ export interface Span {
   readonly span: OpenTelemetry.Span;
 }
 
-/** Codes that are no error in a trace: the run was stopped, or another process does the work. */
+/** No errors in a trace: the run was stopped, or another process does the work. */
 const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
 
-/** Formats a span's context as W3C Trace Context, §3.2. */
+/** W3C Trace Context, §3.2. */
 const traceContextOf = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
   const { isSpanContextValid } = loadOpenTelemetry();
   const context = span.spanContext();
@@ -77,7 +76,6 @@ export const withinSpan = async <T>(
   }
 };
 
-/** Ignores errors, because a broken tracer must not end a run. */
 const quietly = <T>(call: () => T): T | undefined => {
   try {
     return call();
@@ -86,7 +84,6 @@ const quietly = <T>(call: () => T): T | undefined => {
   }
 };
 
-/** Ignores errors of the tracer. */
 export const startSpan = (tracer: Tracer, name: string, options: SpanOptions): Span => {
   const { INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } = loadOpenTelemetry();
   const { kind = 'internal', parent, attributes, startMs } = options;

@@ -68,9 +68,8 @@ export const pipelinesOf = async (folder: string): Promise<readonly string[]> =>
   (await listFolder(folder)).map((file) => parse(file).name);
 
 /**
- * Finds a pipeline by its file's name, or else by its own name: then all files are loaded, and
- * broken ones ignored. Errors: ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of
- * loadPipelineFile.
+ * Tries the file's name first, then the names of all pipelines that can be loaded. Errors:
+ * ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of loadPipelineFile.
  */
 export const findPipeline = async (folder: string, name: string): Promise<LoadedPipeline> => {
   const files = await listFolder(folder);

@@ -30,11 +30,11 @@ export interface Shared {
   readonly abort: AbortController;
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** `pipeline` is undefined for a request that cannot be read. */
+  /** `pipeline` is undefined if the request cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 
-/** The run of an earlier delivery of the job. Errors: ETL_RUN_CANCELLED, ETL_QUEUE_SHARED. */
+/** The run of an earlier delivery of the job. */
 const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof runOfJob> => {
   const { backend, namespace } = site.queues;
   const run = await withClient(site.address, async (client) => {
@@ -98,7 +98,7 @@ const runRequest = async (
   return outcome;
 };
 
-/** Records the outcome for the run's schedule. A failure to record it does not repeat the run. */
+/** If the schedule cannot record the outcome, the run is not repeated. */
 const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
@@ -145,7 +145,7 @@ export const coordinate = async (
       logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
-    // A run that has started, or was cancelled, records its end itself.
+    // A started or cancelled run records its end itself.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
       await recordFailure(
         site.address,

@@ -25,11 +25,9 @@ export const receiversFor =
 
 interface Deliverer {
   readonly look: Look;
-  /** Resolves when no delivery is under way; called after the signal. */
   readonly settled: () => Promise<void>;
 }
 
-/** Delivers over a separate connection. */
 export const createDeliverer = (site: Site, logger: Logger, signal: AbortSignal): Deliverer => {
   const delivering: Delivering = { env: process.env, logger, signal };
   let current: Promise<void> | undefined;

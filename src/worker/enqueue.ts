@@ -39,7 +39,7 @@ export interface EnqueueOptions extends SiteOptions {
   readonly allowShrink?: readonly string[];
 }
 
-/** Refuses secret parameters, because queues show their jobs. Errors: ETL_USAGE. */
+/** Queues show their jobs, so parameters must not be secret. */
 const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): void => {
   const secret = Object.keys(given).find((name) => shownParams[name] !== params[name]);
   if (secret === undefined) return;

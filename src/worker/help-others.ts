@@ -17,12 +17,10 @@ interface LoadingRow {
 }
 
 export interface Helper {
-  /** Stops helping after the current chunks, until `resume`. */
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
   /** Finds a run to help, unless this worker already helps one. */
   readonly look: Look;
-  /** Stops helping after the current chunks. */
   readonly close: () => Promise<void>;
 }
 
@@ -32,7 +30,6 @@ interface HelperOptions {
   readonly logger: Logger;
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** Aborts current chunks. */
   readonly abort: AbortSignal;
 }
 
@@ -50,16 +47,13 @@ interface Rest {
   isResting: boolean;
 }
 
-/** Keys under which a refused run is remembered: alone, or with its coordinator. */
+/** A refused run is remembered by its id, or by its id and its coordinator's generation. */
 const keysOf = ({ id, generation }: LoadingRow): readonly string[] => [`${id}`, `${id} ${generation}`];
 
 /** The run can be helped under its next coordinator, which has another generation. */
 const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL_LOCK_LOST']);
 
-/**
- * Helps a run until it is loaded, or this worker must stop. Returns a key not to help again;
- * undefined: none.
- */
+/** Returns a key not to help again; undefined: none. */
 const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
   const { catalog, logger, common, fromWorker, abort } = options;
   const { pipeline: name, params, id: run } = row;

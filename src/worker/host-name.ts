@@ -2,9 +2,8 @@
 
 import { isIP } from 'node:net';
 
-/** In lower case, without the port. */
 export const hostNameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '');
 
-/** True for names that public DNS cannot direct here: addresses, and names without a dot. */
+/** Public DNS cannot direct these names here: addresses, and names without a dot. */
 export const isLocalName = (name: string): boolean =>
   !name.includes('.') || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;

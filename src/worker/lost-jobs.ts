@@ -9,7 +9,7 @@ import type { Site } from './site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
 
-/** Unfinished runs of workers. Only a pipeline's newest run can continue. */
+/** Only a pipeline's newest run can continue. */
 const selectUnfinished = `
   select job, queue, pipeline, definition_hash as definition, pinned_params as params
     from etl.run r

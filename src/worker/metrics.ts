@@ -15,7 +15,7 @@ export interface WorkerMetrics {
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-/** Calls `readQueue` at every scrape until the signal. Uses the host's registry if `given`. */
+/** Calls `readQueue` at every scrape until the signal. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,

@@ -10,7 +10,6 @@ import { listRunJobs, runQueueDepth, type ListedJob } from '../queue/run-queue.t
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import type { Queues } from '../queue/job-queue.ts';
 
-/** Errors: ETL_USAGE. */
 export const checkQueueName = (queueName: string = defaultQueue): string => {
   const problem = nameProblem(queueName);
   if (problem === undefined) return queueName;
@@ -24,7 +23,7 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
-/** Needed because BullMQ cannot list its queues. */
+/** BullMQ cannot list its queues. */
 export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
   await runQuery(client, { text, values: [queueNames.toSorted()] });
@@ -52,7 +51,6 @@ export const depthOfQueues = async (
   };
 };
 
-/** For each queue and state. */
 const jobsListed = 50;
 
 export interface QueuesSeen extends RunQueueDepths {

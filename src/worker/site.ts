@@ -17,7 +17,7 @@ export interface Site {
   readonly queues: Queues;
 }
 
-/** Without the queue, for work that must not depend on it. */
+/** Uses no queue, for work that must not depend on it. */
 export const withBookkeeping = async <T>(
   options: SiteOptions,
   use: (client: Client) => Promise<T>,
@@ -37,10 +37,7 @@ export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
-/**
- * Migrates database and queue, and records the names of queues. Errors: those of a run before it
- * starts.
- */
+/** Also migrates the queue. Errors: those of a run before it starts. */
 export const openFoundSite = async (
   { address, backend }: FoundSite,
   { logger }: SiteOptions,

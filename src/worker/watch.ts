@@ -1,5 +1,5 @@
-// Polls the worker's database for several things in turn, over one connection that stays open. A
-// failed poll ends the connection; the next poll opens another one.
+// Polls the worker's database for several things in turn, over one connection. A failed poll ends
+// the connection; the next poll opens another one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient, type Client } from '../db/client.ts';
@@ -11,14 +11,12 @@ export interface Look {
   readonly everyMs: number;
   /** Logged once when polling fails, until it succeeds again. */
   readonly problem: string;
-  /** Must start longer work without waiting, because the other polls wait for it. */
+  /** Must not wait for longer work, because the other polls wait for this one. */
   readonly look: (client: Client) => Promise<void>;
 }
 
 export interface Watch {
-  /** True if the last poll succeeded. */
   readonly isWell: (look: Look) => boolean;
-  /** Resolves when the connection is closed after the signal. */
   readonly over: Promise<void>;
 }
 
@@ -30,7 +28,7 @@ const createTimetable = (looks: readonly [Look, ...Look[]], signal: AbortSignal)
       const first = looks.reduce((one, other) => (dueOf(other) < dueOf(one) ? other : one));
       const waitMs = dueOf(first) - performance.now();
       if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      // Before the poll, so that a poll that fails at once is not repeated at once.
+      // Before the poll: a poll that fails at once must not be repeated at once.
       dueAt.set(first, performance.now() + first.everyMs);
       return first;
     },

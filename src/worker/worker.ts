@@ -77,7 +77,7 @@ const coordinateAlone =
 
 type WhenReached = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Retries, because server and queues may be starting at the same time as the worker. */
+/** Server and queues may be starting at the same time as the worker. */
 const waitingFor = (
   { address, backend }: FoundSite,
   options: WorkerOptions,
@@ -177,7 +177,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     drain.abort(stopReason());
     const timer = new AbortController();
     const finished = Promise.all([runs.drain(), closeOthers()]);
-    // At the deadline, closing is given up: without its server, a queue cannot be closed properly.
+    // Without its server, a queue cannot be closed properly: at the deadline, it is left.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
       abort.abort(stopReason());

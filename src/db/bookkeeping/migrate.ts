@@ -44,7 +44,7 @@ const applyMissing = async (client: Client, files: readonly string[]): Promise<T
   return trust;
 };
 
-/** Schema versions: `found` in the database (0: none yet), `known` to this program. */
+/** `found` in the database (0: no schema yet), `known` to this program. */
 export const schemaVersions = async (
   client: Client,
   trust: Trust,
@@ -54,9 +54,8 @@ export const schemaVersions = async (
 });
 
 /**
- * Applies missing migrations in one transaction, if what exists is trusted. Many processes may call
- * this at once (test/integration/bookkeeping.test.ts, "twenty at once"). Errors: ETL_UNTRUSTED,
- * ETL_SCHEMA_NEWER.
+ * Many processes may call this at once (test/integration/bookkeeping.test.ts, "twenty at once").
+ * Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER.
  */
 export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
   const trust = seen ?? (await readTrust(client));
@@ -65,7 +64,6 @@ export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
   const found = await currentVersion(client, trust);
   refuseNewer(found, files.length);
   if (found === files.length) {
-    // Another process may have migrated since `trust` was read.
     if (otherShape(trust).length > 0) refuseOtherShape(await readTrust(client));
     return trust;
   }

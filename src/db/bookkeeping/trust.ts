@@ -1,8 +1,8 @@
-// Checks that our schemas are safe to use: who owns them, and that their tables are plain tables.
+// Checks that trusted roles own our schemas, and that our tables are plain tables.
 //
-// A role that may create schemas could create `etl` before our first run. Its triggers, rules,
-// policies and defaults would then run with our user's rights. The check reads catalogues only, so
-// it runs no such code. Proved by test/integration/hostile-bookkeeping.test.ts.
+// A role that may create schemas could create `etl` first. Its triggers, rules and defaults would
+// then run with our user's rights. Reading catalogues runs no such code. Proved by
+// test/integration/hostile-bookkeeping.test.ts.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { firstOf, onOneLine } from '../../core/wording.ts';
@@ -11,14 +11,12 @@ import type { Client } from '../client.ts';
 
 export const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
 
-/** Other tables in the schema are not checked: a trusted role may have created them. */
+/** A trusted role may have created other tables in the schema; these are not checked. */
 const tableOf = (line: string): string => line.slice(0, line.indexOf(':'));
 const bookkeepingTables = [...new Set(bookkeepingShape.map(tableOf))];
 
-/** Problems listed in an error; an attacker could cause thousands. */
 const problemsShown = 5;
 
-/** A pipeline's build schema, and the prefix of the names of its staging tables. */
 export interface PipelineObjects {
   readonly buildSchemas: readonly string[];
   readonly stagingPrefix: string;
@@ -26,25 +24,23 @@ export interface PipelineObjects {
 
 export interface Trust {
   readonly user: string;
-  /** Descriptions of objects that belong to untrusted roles; they may run code when we write. */
+  /** Objects of untrusted roles. They may run code when we write. */
   readonly foreign: readonly string[];
-  /** Descriptions of objects that no migration created; they may run code even when we read. */
+  /** Objects that no migration created. They may run code even when we read. */
   readonly strange: readonly string[];
-  /** True if a migration was applied. */
   readonly isThere: boolean;
-  /** Oid of each existing schema, by name. */
   readonly schemas: Readonly<Record<string, string>>;
-  /** Columns, constraints and unique indexes, in the format of bookkeeping-shape.ts. */
+  /** In the format of bookkeeping-shape.ts. */
   readonly shape: readonly string[];
 }
 
 /**
- * SQL: the roles that we trust: our login role, superusers, and roles that our login role is a
- * member of. Not current_user, because code after `set role` can reset the role.
+ * SQL: trusted roles are our login role, superusers, and roles that our login role is a member of.
+ * Not current_user, because code after `set role` can reset the role.
  *
- * A membership counts only if a superuser granted it, because up to PostgreSQL 15 any role could
- * make anybody its member. Unless we are superuser, grants by CREATEROLE roles and by the
- * database's owner count, too. pg_has_role() is no help: for a superuser it is always true.
+ * A membership counts only if a superuser granted it: up to PostgreSQL 15, any role could make
+ * anybody its member. Unless we are superuser, grants by CREATEROLE roles and by the database's
+ * owner count, too.
  */
 const trustedRoles = `
   me as (
@@ -65,12 +61,10 @@ const trustedRoles = `
   )`;
 
 /**
- * SQL: objects of untrusted roles. Every object depends on its schema in pg_depend, and on its
- * owner in pg_shdepend.
- *
- * Not reported: further objects of an untrusted schema owner; objects that we never touch (staging
- * tables of other pipelines, counters of BullMQ's queues, kept tables). A trigger is judged by the
- * owner of its function, because a trusted role may add triggers.
+ * SQL: objects of untrusted roles, found by their schema (pg_depend) and owner (pg_shdepend).
+ * Objects that we never touch do not count: staging tables of other pipelines, counters of BullMQ's
+ * queues, kept tables. The owner of a trigger's function decides, because a trusted role may add
+ * triggers.
  */
 const foreignThings = `
   select 1 as ordinal, format('schema %I belongs to %I', nspname, s.name) as problem
@@ -91,10 +85,9 @@ const foreignThings = `
 
 /**
  * SQL: objects that our own tables never have. Exceptions:
- * - Build schemas of killed runs may have partitioned tables, with production's row security and
- *   with partitions in production's schema, and generated columns.
- * - BullMQ's tables use functions, operators and types of their own schema. Columns of staging
- *   tables may have any type.
+ * - Build schemas of killed runs: partitioned tables, with row security and partitions of
+ *   production, and generated columns.
+ * - BullMQ's tables use objects of their own schema. Columns of staging tables may have any type.
  */
 const strangeThings = `
   select format('%s is not a plain table', name) from ours
@@ -137,10 +130,7 @@ const strangeThings = `
       when part.nspname = 'etl_staging' then d.refclassid <> 'pg_type'::regclass
       else false end`;
 
-/**
- * SQL: the shape of the bookkeeping. Not-null constraints are left out: they exist as constraints
- * only since PostgreSQL 18.
- */
+/** SQL: the shape, without not-null constraints, which PostgreSQL lists only since version 18. */
 const bookkeepingLines = `
   select format('%s: %s %s%s%s%s', r.relname, a.attname, format_type(a.atttypid, a.atttypmod),
       case when a.attnotnull then ' not null' else '' end,
@@ -178,14 +168,13 @@ const selectTrust = `
     array(select problem from (${strangeThings}) as s (problem) order by problem collate "C") as strange,
     array(select line from (${bookkeepingLines}) as b (line) order by line collate "C") as shape`;
 
-/** Reads catalogues only. With `pipeline`, its own objects are checked, too. */
 export const readTrust = async (client: Client, pipeline?: PipelineObjects): Promise<Trust> => {
   const schemas = [...ownSchemas, ...(pipeline?.buildSchemas ?? [])];
-  // Without a pipeline, the prefix `/` matches no staging table.
+  // Without a pipeline, `/` matches no table name.
   const trust: Trust = (
     await client.query(selectTrust, [schemas, pipeline?.stagingPrefix ?? '/', bookkeepingTables, ownSchemas])
   ).rows[0];
-  // The first migration creates all tables. If it was never applied, existing tables are not ours.
+  // The first migration creates all tables; before it, existing tables are not ours.
   const others = trust.isThere ? [] : new Set(trust.shape.map(tableOf));
   return {
     ...trust,
@@ -193,7 +182,7 @@ export const readTrust = async (client: Client, pipeline?: PipelineObjects): Pro
   };
 };
 
-/** True if none of these schemas was created or replaced since `trust` was read. */
+/** True if none of these schemas was replaced since `trust` was read. */
 export const areSame = async (
   client: Client,
   { schemas }: Trust,
@@ -219,21 +208,18 @@ const untrusted = ({ user }: Trust, problems: readonly string[], hint: string): 
 
 export const isTrusted = ({ foreign, strange }: Trust): boolean => foreign.length + strange.length === 0;
 
-/** Throws unless writing into our schemas is safe. Errors: ETL_UNTRUSTED. */
 export const refuseUntrusted = (trust: Trust): void => {
   if (trust.foreign.length > 0) throw untrusted(trust, trust.foreign, foreignHint);
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
 };
 
 /**
- * Throws unless reading our tables is safe. Their owner need not be trusted, because reading a
- * plain table runs no code of its owner. Errors: ETL_UNTRUSTED.
+ * Does not check the owner: reading a plain table runs no code of its owner. Errors: ETL_UNTRUSTED.
  */
 export const refuseStrange = (trust: Trust): void => {
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
 };
 
-/** Describes differences between the database's bookkeeping and bookkeeping-shape.ts. */
 export const otherShape = ({ shape }: Trust): readonly string[] => [
   ...shape
     .filter((line) => bookkeepingTables.includes(tableOf(line)) && !bookkeepingShape.includes(line))
@@ -247,9 +233,8 @@ export const refuseOtherShape = (trust: Trust): void => {
 };
 
 /**
- * Prepares a session for reading: views and foreign tables are refused, in case somebody replaced a
- * table by one, and row security raises an error instead of hiding rows.
- * restrict_nonsystem_relation_kind exists since 14.13, 15.8, 16.4 and 17.
+ * Makes the session refuse views and foreign tables, in case one has replaced a table, and lets row
+ * security raise an error. restrict_nonsystem_relation_kind exists since 14.13, 15.8, 16.4 and 17.
  */
 export const readOnlyPlainTables = async (client: Client): Promise<void> => {
   await client.query(`select set_config(name, case name when 'row_security' then 'off' else 'view, foreign-table' end, false)

@@ -15,7 +15,6 @@ interface Setting {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
   readonly parameter?: string;
-  /** True if libpq has no such setting, only node-postgres. */
   readonly isDriver?: true;
 }
 
@@ -35,7 +34,6 @@ const settingRules: Readonly<Record<string, Setting>> = {
   host: text('host'),
   port: {
     what: 'a port number',
-    // A string, because ports often come from environment variables.
     holds: (value) => ['number', 'string'].includes(typeof value) && /^\d{1,5}$/.test(String(value)),
     parameter: 'port',
   },
@@ -58,10 +56,7 @@ const settingRules: Readonly<Record<string, Setting>> = {
   scramMaxIterations: { ...whole, isDriver: true },
 };
 
-/**
- * Accepted, so that a program can pass all settings of its own pool, but ignored: a run decides
- * these itself.
- */
+/** Settings of a program's own pool: accepted, but ignored, because a run decides them itself. */
 const withoutEffect: ReadonlySet<string> = new Set([
   'max',
   'min',
@@ -101,7 +96,7 @@ interface ReadConnection {
   readonly settings: DriverSettings;
 }
 
-/** Errors: ETL_USAGE, which never repeats a value, because it may be a password. */
+/** Errors never repeat a value, because it may be a password. */
 const readConnection = (connection: ConnectionOptions): ReadConnection => {
   refuseOtherObjects(connection);
   for (const [name, value] of Object.entries(connection)) checkSetting(name, value);
@@ -122,7 +117,7 @@ const readConnection = (connection: ConnectionOptions): ReadConnection => {
   const inString = typeof connectionString === 'string' ? readConnectionString(connectionString) : {};
   const driver = Object.entries(others).filter(([name]) => settingRules[name]!.isDriver === true);
   return {
-    // The connection string overrules other settings, as in node-postgres.
+    // As in node-postgres, the connection string overrules other settings.
     parameters: { ...checkParameters(beside, 'option `connection`'), ...inString },
     settings: {
       ...Object.fromEntries(driver),
@@ -135,9 +130,9 @@ const readConnection = (connection: ConnectionOptions): ReadConnection => {
 export interface ServerAddress {
   /** May hold a password: never print it. */
   readonly config: ServerConfig;
-  /** `user@host:port/database`, without the password. */
+  /** `user@host:port/database`. */
   readonly label: string;
-  /** Our application_name, whatever the URL says, because we terminate our sessions by name. */
+  /** application_name: not taken from the URL, because we terminate our sessions by name. */
   readonly sessionName: string;
   readonly embedded?: EmbeddedServer;
 }
@@ -152,18 +147,13 @@ interface ResolveOptions {
 const hostVariables = ['PGSERVICE', 'PGHOST', 'PGHOSTADDR'] as const;
 const pgVariables = [...hostVariables, 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE'] as const;
 
-/** True if the environment names a server, so the embedded server is not used. */
 export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DATABASE_URL']) || pgVariables.some((variable) => env[variable]);
 
-/**
- * Addresses that we created, by configuration. Our own functions may pass a configuration as option
- * `connection`; these are not checked again.
- */
+/** Our own functions pass a configuration as option `connection`; it is not checked again. */
 const addresses = new WeakMap<object, ServerAddress>();
 
 const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddress => {
-  // Reports mistakes now; each connection reads both again.
   tlsOf(config);
   allowedMethods(config.parameters);
   const address: ServerAddress = {
@@ -176,11 +166,9 @@ const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddre
   return address;
 };
 
-/** Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 export const addressFromUrl = (databaseUrl: string, env: NodeJS.ProcessEnv = process.env): ServerAddress =>
   addressOf(configOf(readConnectionString(databaseUrl), env));
 
-/** Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.ProcessEnv): ServerAddress => {
   const known = addresses.get(connection);
   if (known !== undefined) return known;
@@ -193,8 +181,8 @@ const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.Proces
 };
 
 /**
- * Finds the server to work on; starts the embedded server if none is named. Errors: ETL_USAGE,
- * ETL_ENVIRONMENT, ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START, ETL_EMBEDDED_REFUSED.
+ * Starts the embedded server if no server is named. Errors: ETL_USAGE, ETL_ENVIRONMENT,
+ * ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START, ETL_EMBEDDED_REFUSED.
  */
 export const resolveServer = async (options: ResolveOptions): Promise<ServerAddress> => {
   const { connection, env, etlDirectory } = options;
@@ -203,12 +191,12 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
     const problem = 'databaseUrl and connection exclude each other';
     throw new EtlError('ETL_USAGE', { problem, hint: 'Leave one out.' });
   }
-  // An empty variable counts as unset. An empty option is probably a mistake: refused.
+  // An empty variable counts as unset; an empty option is refused as a mistake.
   if (options.databaseUrl !== undefined) return addressFromUrl(options.databaseUrl, env);
   if (env['DATABASE_URL']) return addressFromUrl(env['DATABASE_URL'], env);
   if (namesServer(env)) return addressOf(configOf({}, env));
   refuseEmbedded(env);
   const embedded = await startEmbedded(etlDirectory);
-  // Ignores the environment, which is meant for other servers. A local server needs no TLS.
+  // The environment is meant for other servers. A local server needs no TLS.
   return addressOf(configOf(readConnectionString(embedded.url), {}, { ssl: false }), embedded);
 };

@@ -1,6 +1,6 @@
 // Keys of our advisory locks, together, so that no two purposes share a key.
 
-/** "slce" in ASCII: the first key of each lock, so that other programs' locks do not conflict. */
+/** "slce" in ASCII, so that locks of other programs do not conflict. */
 export const lockSpace = 0x736c6365;
 
 export const advisoryKeys = {

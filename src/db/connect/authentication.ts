@@ -1,7 +1,7 @@
 // require_auth and channel_binding: how the server may authenticate us.
 //
-// The checks run before node-postgres answers, so a refused server gets no password. A server must
-// also prove, by finishing SCRAM, that it knows the password.
+// Checked before node-postgres answers, so a refused server gets no password. By finishing SCRAM, a
+// server also proves that it knows the password.
 
 import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';
@@ -26,9 +26,7 @@ interface Asking {
   on(event: string, listener: (message: { readonly mechanisms?: readonly string[] }) => void): this;
 }
 
-/**
- * Checks the server's authentication requests. Must run before node-postgres adds its listeners.
- */
+/** Must run before node-postgres adds its listeners. */
 export const guardAuthentication = (connection: pg.Connection, parameters: Parameters): void => {
   const allowed = allowedMethods(parameters);
   const mustBind = parameters.channel_binding === 'require';

@@ -1,5 +1,4 @@
-// Completes URL, service file, environment and defaults into a configuration: plain data that can
-// be sent to threads.
+// Completes URL, service file, environment and defaults into plain data that threads can receive.
 
 import { isIP } from 'node:net';
 import { userInfo, homedir } from 'node:os';
@@ -10,12 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors/errors.ts';
 
-// pg_service.conf: PostgreSQL, "The Connection Service File".
-
-/**
- * Path in Debian's packages. On other systems PGSYSCONFDIR is needed: libpq has its path compiled
- * in.
- */
+/** Debian's path. Elsewhere PGSYSCONFDIR is needed, because libpq has its path compiled in. */
 const systemDirectory = '/etc/postgresql-common';
 
 const readText = (file: string): string => {
@@ -26,9 +20,7 @@ const readText = (file: string): string => {
   }
 };
 
-/**
- * Undefined if the file has no such section. As in libpq, the first of two equal settings counts.
- */
+/** As in libpq, the first of two equal settings counts. */
 const sectionOf = (file: string, service: string): Parameters | undefined => {
   const lines = readText(file)
     .split(/\r?\n/)
@@ -49,7 +41,7 @@ const sectionOf = (file: string, service: string): Parameters | undefined => {
   return checkParameters(found, where);
 };
 
-/** Searches PGSERVICEFILE or ~/.pg_service.conf, then the system's pg_service.conf. */
+/** Searches the user's file, then the system's. */
 const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
   const own = env['PGSERVICEFILE'] || join(homedir(), '.pg_service.conf');
   const shared = join(env['PGSYSCONFDIR'] || systemDirectory, 'pg_service.conf');
@@ -65,9 +57,8 @@ const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
 };
 
 export interface Host {
-  /** Name, IP address, or directory of a Unix socket. */
   readonly host: string;
-  /** IP address of `host`, to connect without looking up the name. */
+  /** IP address, to connect without a name look-up. */
   readonly hostaddr?: string;
   readonly port: number;
 }
@@ -97,7 +88,7 @@ const hostaddrOf = (text: string): string => {
   throw usage('hostaddr must be an IP address, or one for each host, separated by commas');
 };
 
-/** Lists of hosts, addresses and ports must have equal lengths; a single port is for all hosts. */
+/** Lists must have equal lengths; a single port is for all hosts. */
 const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   const addresses = listOf(hostaddr);
   const names = listOf(host);
@@ -110,7 +101,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   return Array.from({ length: count }, (_, index) => {
     const address = addresses?.[index] ? hostaddrOf(addresses[index]) : undefined;
     return {
-      // libpq would try a Unix socket here, in a directory that is compiled into it.
+      // libpq would try a Unix socket, in a directory that is compiled in.
       host: names?.[index] || address || 'localhost',
       ...(address !== undefined && { hostaddr: address }),
       port: Number(ports[ports.length === 1 ? 0 : index] || defaultPort),
@@ -132,11 +123,10 @@ const withDefaults = (given: Parameters, env: NodeJS.ProcessEnv): Parameters => 
   return { ...parametersOfEnv(env), ...(service && readService(service, env)), ...given };
 };
 
-/** libpq's default is to wait for ever; here, only zero or a negative number means that. */
+/** libpq waits for ever by default; here, only zero or less means that. */
 const timeoutMsOf = (seconds: string | undefined): number =>
   seconds ? Math.max(0, Number(seconds)) * 1000 : connectTimeoutMs;
 
-/** Completes given parameters into a configuration. Errors: ETL_USAGE, ETL_ENVIRONMENT. */
 export const configOf = (
   given: Parameters,
   env: NodeJS.ProcessEnv,

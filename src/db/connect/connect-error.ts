@@ -22,7 +22,7 @@ const networkProblems: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting up or shutting down',
 };
 
-/** Codes of an absent server, or of one that accepts no connections now: try the next host. */
+/** The server is absent or accepts no connections now: the next host is tried. */
 export const absenceCodes: readonly string[] = Object.keys(networkProblems);
 
 const noSession =

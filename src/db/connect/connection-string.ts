@@ -1,8 +1,8 @@
 // Reads a connection string as libpq does: a URL, or `keyword=value` pairs.
 //
-// As in node-postgres, `+` in `options` is a space, and `ssl` sets sslmode. A password with
-// unescaped characters is refused; libpq would read a part of it as host or database. Error
-// messages never repeat a part of a password.
+// As in node-postgres, `+` in `options` is a space, and `ssl` sets sslmode. Of an unescaped
+// password, libpq would take a part as host; here the string is refused. Errors never repeat a part
+// of a password.
 
 import { checkParameters, usage, type Parameters } from './parameters.ts';
 
@@ -19,7 +19,7 @@ const decode = (text: string): string => {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
-    // Reported below, because the original error may repeat the text.
+    // Reported below, because this error may repeat the text.
   }
   throw notEscaped();
 };
@@ -38,7 +38,6 @@ const collect = (pairs: readonly (readonly [string, string])[]): Record<string, 
   const found: Record<string, string> = {};
   for (const [name, value] of pairs) {
     if (name === 'ssl') found['sslmode'] = modesOfSsl[value] ?? value;
-    // Ignored: it asks node-postgres to read sslmode as libpq does, which we always do.
     else if (name !== 'uselibpqcompat') found[name] = value;
   }
   return found;
@@ -74,13 +73,12 @@ const readQuery = (text: string): (readonly [string, string])[] =>
       if (end === -1) throw usage('a parameter in the database URL has no value', looksLike);
       const [name, value] = [decode(pair.slice(0, end)), pair.slice(end + 1)];
       if (name === 'options') return [name, decode(value.replaceAll('+', '%20'))] as const;
-      // Probably a missing & between two parameters.
       if (value.includes('=')) throw usage('a parameter in the database URL has a second =', looksLike);
       return [name, decode(value)] as const;
     });
 
 const readUrl = (rest: string): Parameters => {
-  // In an unescaped password, `@` and `#` are ambiguous: programs split such URLs differently.
+  // Programs split URLs with an unescaped `@` or `#` differently.
   if (/[\s#]/.test(rest)) throw notEscaped();
   const authority = /^[^/?]*/.exec(rest)![0];
   const [, path = '', query = ''] = /^\/?([^?]*)\??(.*)$/.exec(rest.slice(authority.length))!;
@@ -96,7 +94,7 @@ const readUrl = (rest: string): Parameters => {
     ];
     return checkParameters(collect(pairs), 'the database URL');
   } catch (error) {
-    // With an @, the query is probably a part of a password, which the error must not repeat.
+    // With an @, the query is probably a part of a password.
     throw query.includes('@') ? notEscaped() : error;
   }
 };

@@ -1,10 +1,11 @@
-// Terminates our own sessions that block another one of ours and whose client is frozen, such as a
-// suspended machine. Its connections stay open, so the server would wait for ever.
+// Terminates our own sessions that block another session of ours and whose client is frozen, such
+// as a suspended machine. The server would wait for ever, because the client's connections stay
+// open.
 //
-// A live worker queries the server every second over a second session, its watch session. A live
-// process ends a COPY that gets no bytes (watchdog.ts), and idles in a transaction only between two
-// statements. Two checks are needed, because clocks jump when a machine wakes up. Proved by
-// test/fault/workers.test.ts, "are stopped for good".
+// A live worker queries the server every second, over its watch session. A live process ends a COPY
+// that gets no bytes (watchdog.ts), and does not stay idle in a transaction. Two checks are needed,
+// because clocks jump when a machine wakes up. Proved by test/fault/workers.test.ts, "are stopped
+// for good".
 
 import type pg from 'pg';
 import { frozenConfirmMs, frozenMs } from '../../core/limits.ts';
@@ -14,14 +15,12 @@ import type { Query } from '../sql.ts';
 interface Blocker {
   readonly pid: number;
   readonly state: string;
-  /** 'ClientRead': the server process waits for its client. */
+  /** 'ClientRead': the server waits for its client. */
   readonly waitEvent: string | null;
   readonly isQuiet: boolean;
-  /** Bytes that the session's COPY has received, as text; null without a COPY. */
+  /** Bytes that the session's COPY has received. */
   readonly copied: string | null;
-  /** Last query of the worker's watch session if that is too long ago; otherwise null. */
   readonly lastSign: string | null;
-  /** Last change of `state`. */
   readonly since: string;
 }
 
@@ -29,7 +28,7 @@ interface Blocker {
 const ours = (session: string): string =>
   `${session}.usename = session_user and (${session}.application_name = 'sluice' or ${session}.application_name like 'sluice %')`;
 
-/** SQL: last query of the watch session that belongs to session `a`; null if within `ms`. */
+/** SQL: last query of session a's watch session; null if within `ms`. */
 const lastSign = (ms: string): string => `(
     select case when bool_and(w.state like 'idle%' and w.state_change < clock_timestamp() - ${ms} * interval '1 ms')
         then max(w.state_change)::text end
@@ -43,7 +42,6 @@ const selectBlockers = `
   from pg_stat_activity a left join pg_stat_progress_copy p on p.pid = a.pid
   where a.pid = any (pg_blocking_pids($1)) and a.state is not null and ${ours('a')}`;
 
-/** What the session showed at the first suspicion, and when that was. */
 interface Sighting {
   readonly shown: string;
   readonly atMs: number;
@@ -51,9 +49,7 @@ interface Sighting {
 
 export type EndFrozen = (asker: pg.Client, waiting: number) => Promise<void>;
 
-/**
- * `shown` must stay the same for `forMs` to prove a frozen client; undefined: the client is alive.
- */
+/** A client is frozen if it shows the same symptom for `forMs`; undefined: it is alive. */
 const symptom = (blocker: Blocker): { readonly shown: string; readonly forMs: number } | undefined => {
   const { state, waitEvent, isQuiet, copied, lastSign: sign, since } = blocker;
   if (sign !== null) return { shown: `unwatched ${sign}`, forMs: frozenConfirmMs };
@@ -81,8 +77,8 @@ export const createEndFrozen = (): EndFrozen => {
 };
 
 /**
- * Selects `sign`, the last query of the watch session (null if recent), and `name`, which all
- * sessions of the run share.
+ * `sign` is the last query of the watch session, null if recent; `name` is common to all sessions
+ * of the run.
  */
 export const selectLastSign = (session: number): Query => ({
   text: `select ${lastSign('$2')} as sign, a.application_name as name from pg_stat_activity a where a.pid = $1 and ${ours('a')}`,

@@ -7,14 +7,14 @@ import { onPreferredHost, preferNextHost } from './hosts.ts';
 import { PgClient, type ClientOptions } from './pg.ts';
 
 /**
- * Drops 'error' events: the library does not listen, and Node would end the process. The next query
- * reports the loss. Proved by test/services/queue-connections.test.ts and
+ * Drops 'error' events, because the library does not listen and Node would end the process. The
+ * next query reports the loss. Proved by test/services/queue-connections.test.ts and
  * test/fault/server-kill.test.ts.
  */
 export class GuardedClient extends PgClient {
   readonly #config: ServerConfig;
 
-  /** Connects to one host; if that fails, the next client tries the next host. */
+  /** After a failure, the next client tries the next host. */
   constructor(config: ServerConfig, start: SessionStart, options?: ClientOptions) {
     super(onPreferredHost(config), start, options);
     this.#config = config;
@@ -29,7 +29,7 @@ export class GuardedClient extends PgClient {
     }
   }
 
-  // Not a listener, because BullMQ removes all listeners before it closes a connection.
+  // A listener would not do: BullMQ removes all listeners before it closes a connection.
   override emit(...[event, ...details]: Parameters<pg.Client['emit']>): boolean {
     return (event !== 'error' || this.listenerCount(event) > 0) && super.emit(event, ...details);
   }

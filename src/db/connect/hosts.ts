@@ -11,19 +11,18 @@ interface Failure {
   readonly error: EtlError;
 }
 
-/** As in libpq, a server that answers with a refusal ends the search. */
 const isPassedOver = (error: unknown): error is EtlError =>
   error instanceof EtlError &&
   error.code === 'ETL_CONNECT' &&
   [unfitSession, ...absenceCodes].includes(codeOf(error.cause) ?? '');
 
-/** `prefer-standby` first tries all hosts for a standby, then all hosts for any session. */
+/** `prefer-standby`: first all hosts for a standby, then all hosts for any session. */
 const candidatesOf = (config: ServerConfig): readonly ServerConfig[] => {
   const targets = config.target === 'prefer-standby' ? ['standby', 'any'] : [config.target];
   return targets.flatMap((target) => config.hosts.map((host) => ({ ...config, target, hosts: [host] })));
 };
 
-/** Joins the errors of all hosts. The result can be retried if any host may return. */
+/** The joined error can be retried if any host may return. */
 const joined = (label: string, failures: readonly Failure[]): EtlError => {
   const { error } = failures.findLast((failure) => retryOf(failure.error) === 'server') ?? failures.at(-1)!;
   if (failures.length === 1) return error;
@@ -34,7 +33,6 @@ const joined = (label: string, failures: readonly Failure[]): EtlError => {
   return new EtlError('ETL_CONNECT', details, { cause: error.cause });
 };
 
-/** Errors: the one that ends the search, or ETL_CONNECT with the problem of each host. */
 export const openFirst = async <T>(
   config: ServerConfig,
   open: (candidate: ServerConfig) => Promise<T>,
@@ -53,16 +51,15 @@ export const openFirst = async <T>(
   throw joined(labelOf(config), failures);
 };
 
-/** The host reached last, by list of hosts. */
 const preferred = new WeakMap<readonly Host[], Host>();
 
-/** Chooses the host reached last, or the first, for a library that cannot try several hosts. */
+/** For a library that cannot try several hosts: the host reached last, or the first. */
 export const onPreferredHost = (config: ServerConfig): ServerConfig => ({
   ...config,
   hosts: [preferred.get(config.hosts) ?? config.hosts[0]!],
 });
 
-/** Makes the next client try the next host, unless another host was reached meanwhile. */
+/** Does nothing if another host was reached meanwhile. */
 export const preferNextHost = ({ hosts }: ServerConfig, failed: Host): void => {
   if ((preferred.get(hosts) ?? hosts[0]) === failed)
     preferred.set(hosts, hosts[(hosts.indexOf(failed) + 1) % hosts.length]!);

@@ -1,17 +1,14 @@
 // libpq's connection parameters, as in PostgreSQL 18, and the values that sluice supports.
-//
-// docs/operations/connecting.md has the same table; test/unit/db/connect/parameters.test.ts
-// compares them.
+// test/unit/db/connect/parameters.test.ts compares docs/operations/connecting.md with this table.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { didYouMean } from '../../core/nearest.ts';
 
 interface Parameter {
-  /** Environment variable of the parameter. */
   readonly variable?: string;
-  /** True if we ignore the variable: it changes neither where nor how securely we connect. */
+  /** Ignored variables change neither where nor how securely we connect. */
   readonly isVariableIgnored?: true;
-  /** Supported values; all values if `why` is missing, too. */
+  /** All values if `why` is missing, too. */
   readonly values?: readonly string[];
   readonly isNumber?: true;
   /** Why other values are refused. */
@@ -126,7 +123,6 @@ export const usage = (problem: string, advice = hint): EtlError =>
 const isPort = (text: string): boolean =>
   text === '' || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535);
 
-/** Repeats a value only if it cannot be a password. */
 const problemOf = (name: ParameterName, value: string): string | undefined => {
   const { values, isNumber, why } = parameterTable[name];
   if (name === 'port' && !value.split(',').every(isPort))
@@ -135,7 +131,6 @@ const problemOf = (name: ParameterName, value: string): string | undefined => {
   // As in libpq, an empty value means the default.
   if (value === '' || (values === undefined && why === undefined) || values?.includes(value))
     return undefined;
-  // Other text may be a part of a password.
   const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
   if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
   if (values === undefined) return `it is not supported: ${why}`;

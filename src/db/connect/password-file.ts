@@ -1,6 +1,4 @@
-// Reads libpq's password file.
-//
-// node-postgres takes the last matching line, libpq and we the first.
+// Reads libpq's password file: node-postgres takes the last matching line, libpq the first.
 
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -12,7 +10,6 @@ const defaultFile = (): string =>
     ? join(process.env['APPDATA'] ?? homedir(), 'postgresql', 'pgpass.conf')
     : join(homedir(), '.pgpass');
 
-/** Splits `host:port:database:user:password`. A backslash escapes the next character. */
 const fieldsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:^|:)((?:\\.|[^:\\]|\\$)*)/g)].map(([, field = '']) => field);
 
@@ -31,14 +28,13 @@ export const passwordIn = (text: string, wanted: readonly string[]): string | un
   return undefined;
 };
 
-/** Why libpq, and so we, ignore an existing file; undefined if it is used. */
 const faultOf = async (file: string): Promise<string | undefined> => {
   const { mode } = await stat(file);
   const mayOthersRead = process.platform !== 'win32' && (mode & 0o077) !== 0;
   return mayOthersRead ? `; ${file} is ignored, because others may read it: chmod 600` : undefined;
 };
 
-/** libpq's default socket directories: the file names their servers `localhost`. */
+/** libpq's socket directories; the file calls their servers `localhost`. */
 const socketDirectories = new Set(['/tmp', '/var/run/postgresql']);
 
 /** Called when the server wants a password and none was given. Errors: code 28P01. */

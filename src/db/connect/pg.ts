@@ -12,11 +12,10 @@ import { refuseUnfit } from './session-kind.ts';
 import { answerMissingTls, tlsOf } from './tls.ts';
 
 /**
- * Loads the CommonJS files: the ES module only wraps them, and each thread would read both.
+ * As CommonJS: the ES module only wraps these files, and each thread would read both.
  *
- * node-postgres reads `navigator` to detect Cloudflare. If it is missing (Node 20), node-postgres
- * creates a Response, for which Node loads its HTTP client: twice the time. So we define
- * `navigator` meanwhile.
+ * Without `navigator` (Node 20), node-postgres creates a Response, for which Node loads its HTTP
+ * client: twice the time. So `navigator` is defined meanwhile.
  */
 const loadPg = (): typeof pg => {
   const isMissing = !('navigator' in globalThis);
@@ -33,7 +32,6 @@ const driver = loadPg();
 
 export const PgPool = driver.Pool;
 
-/** The driver's class Result, with methods that its types leave out. */
 interface RowCollector extends pg.QueryResult {
   addFields(fields: readonly unknown[]): void;
   parseRow(fields: readonly unknown[]): object;
@@ -46,8 +44,8 @@ interface RowMessages {
 }
 
 /**
- * Makes a query that expects no rows, such as COPY, collect the rows of other statements in the
- * same multi-statement query: one result per statement that returns rows.
+ * Makes a query that expects no rows, such as COPY, collect the rows of the other statements in its
+ * multi-statement query.
  */
 export const collectRows = (query: object): readonly pg.QueryResult[] => {
   const { Result } = driver as unknown as { readonly Result: new () => RowCollector };
@@ -65,7 +63,6 @@ export const collectRows = (query: object): readonly pg.QueryResult[] => {
   return results;
 };
 
-/** Members that the driver's types leave out. */
 interface Connecting {
   ssl: boolean;
   connect(...address: unknown[]): void;
@@ -76,14 +73,14 @@ interface DriverParameters {
   readonly connectionParameters: { options: string | undefined };
 }
 
-/** Connects to `hostaddr`. TLS and the password file still use the host's name. */
+/** TLS and the password file still use the host's name. */
 const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
   if (hostaddr === undefined) return;
   const connect = socket.connect.bind(socket) as (port: number, host: string) => Socket;
   socket.connect = () => connect(port, hostaddr);
 };
 
-/** BackendKeyData: the server process's pid, or a pooler's own number. */
+/** The server process's pid, or a pooler's own number. */
 interface BackendKey {
   readonly processID: number | null;
 }
@@ -95,7 +92,7 @@ interface ParameterStatus {
 
 export type ClientOptions = Pick<pg.ClientConfig, 'stream' | 'query_timeout' | 'connectionTimeoutMillis'>;
 
-/** Sets every option that node-postgres would otherwise read from the environment. */
+/** Sets every option that node-postgres would read from the environment. */
 const driverConfig = (config: ServerConfig, start: SessionStart, options: ClientOptions) => {
   const { parameters, user, database } = config;
   const { keepalives, keepalives_idle: idle, channel_binding: binding } = parameters;
@@ -117,14 +114,13 @@ const driverConfig = (config: ServerConfig, start: SessionStart, options: Client
 };
 
 /**
- * The class of all our connections: each session starts with a safe search path. Proved by
- * test/integration/session-start.test.ts.
+ * The class of all our connections: each session starts with a safe search path
+ * (test/integration/session-start.test.ts).
  *
- * Creates the functions for passwords and TLS itself, because configurations are sent to threads
- * and functions cannot be. Proved by test/integration/tls.test.ts and password-file.test.ts.
+ * Functions for passwords and TLS are created here, because configurations are sent to threads and
+ * functions cannot be (test/integration/tls.test.ts, password-file.test.ts).
  */
 export class PgClient extends driver.Client {
-  /** Has only the host that this client connects to. */
   readonly serverConfig: ServerConfig;
   readonly #start: SessionStart;
   readonly #timeoutMs: number;
@@ -135,7 +131,7 @@ export class PgClient extends driver.Client {
     const { ssl, isOptional } = tlsOf(config);
     const settings = driverConfig(config, start, options);
     super({ ...settings, ssl });
-    // The driver would read PGOPTIONS, which may be meant for another server.
+    // Otherwise the driver reads PGOPTIONS, which may be meant for another server.
     (this as unknown as DriverParameters).connectionParameters.options = config.parameters.options;
     this.serverConfig = config;
     this.#start = start;
@@ -145,7 +141,7 @@ export class PgClient extends driver.Client {
       if (parameterName === 'server_version') this.#serverVersion = parameterValue;
     });
     guardAuthentication(connection, config.parameters);
-    // As in libpq, a Unix socket is never encrypted, whatever sslmode says.
+    // As in libpq, a Unix socket is never encrypted.
     if (this.host.startsWith('/')) this.ssl = connection.ssl = false;
     connectToAddress(connection.stream as Socket, settings);
     if (!this.ssl || settings.sslnegotiation === 'direct') return;
@@ -156,7 +152,6 @@ export class PgClient extends driver.Client {
     };
   }
 
-  /** Parsed from server_version, such as '18.4 (Debian …)'. */
   get serverMajor(): number {
     return Number.parseInt(this.#serverVersion, 10);
   }
@@ -177,15 +172,14 @@ export class PgClient extends driver.Client {
   }
 
   /**
-   * Starts the session, with a timeout: the driver's covers only the login, which a pooler answers
-   * even without a free connection to the server (test/fault/pgbouncer.test.ts).
+   * The driver's timeout covers only the login, which a pooler answers even without a free
+   * connection to the server (test/fault/pgbouncer.test.ts).
    */
   async #begin(): Promise<void> {
     const late = (): void => void this.connection.stream.destroy(new Error('the session did not start'));
     const timer = this.#timeoutMs > 0 ? setTimeout(late, this.#timeoutMs) : undefined;
     try {
       const text = startStatement(this.#start, this.serverMajor);
-      // The driver's types do not know that several statements return an array.
       const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
       const row = results.at(-1)!.rows[0];
       this.#serverPid = row.pid;

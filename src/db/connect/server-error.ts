@@ -4,9 +4,7 @@ import { EtlError, asEtlError, codeOf, isSqlState, messageOf } from '../../core/
 import type { ServerAddress } from './address.ts';
 import { retryOf } from '../retry.ts';
 
-/**
- * True if the server refused the statement; not for a lost connection or missing resources (53).
- */
+/** False for a lost connection and for missing resources (53). */
 export const isRefusal = (thrown: unknown): boolean => {
   const code = codeOf(thrown) ?? '';
   return (
@@ -14,16 +12,13 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
-/** Advice for a function or operator (42883), type (42704) or table (42P01) that was not found. */
+/** Advice if a function or operator (42883), type (42704) or table (42P01) was not found. */
 export const unknownNameHint = (thrown: unknown): string =>
   ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
     ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'
     : '';
 
-/**
- * Details or advice of the server, and the call context: for an exception in a trigger, only the
- * context names trigger and table.
- */
+/** With the call context: for an exception in a trigger, only it names trigger and table. */
 export const hintOf = (thrown: unknown): string => {
   const { detail, hint, where } = thrown as { detail?: string; hint?: string; where?: string };
   const advice = detail ?? (unknownNameHint(thrown) || hint);
@@ -41,7 +36,7 @@ export const withPermission = ({ config }: ServerAddress, thrown: unknown): unkn
   return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
 };
 
-/** Converts anything thrown to an EtlError, the server's errors by SQLSTATE. */
+/** Converts the server's errors by SQLSTATE. */
 export const asServerError = (address: ServerAddress, cause: unknown): EtlError => {
   const thrown = withPermission(address, cause);
   if (thrown instanceof EtlError) return thrown;

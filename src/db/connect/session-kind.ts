@@ -5,7 +5,6 @@ export interface SessionKind {
   readonly isReadOnly: boolean;
 }
 
-/** Undefined: the session matches. */
 const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): string | undefined => {
   if (target === 'read-write' && isReadOnly)
     return isStandby ? 'it is a standby' : 'its sessions are read-only';
@@ -14,10 +13,9 @@ const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): str
   return target === 'standby' && !isStandby ? 'it is not a standby' : undefined;
 };
 
-/** Code of an error that is retried: a failover may give the host the wanted role. */
+/** Retried: a failover may give the host the wanted role. */
 export const unfitSession = 'UNFIT_SESSION';
 
-/** Errors: code `unfitSession`. */
 export const refuseUnfit = (target: string, kind: SessionKind): void => {
   const problem = mismatchOf(target, kind);
   if (problem !== undefined)

@@ -9,11 +9,10 @@ const processTag = hex(4);
 /** The server cuts names at 63 bytes. */
 const pipelineShownMax = 36;
 
-/** Name of all sessions of one run in this process. */
 export const runSessionName = (pipeline: string): string =>
   `sluice ${pipeline.slice(0, pipelineShownMax)} ${processTag}${hex(4)}`;
 
-/** Name of a worker's watch session, which queries the server every second as a sign of life. */
+/** A worker's watch session queries the server every second, as a sign of life. */
 export const watchSessionName = `sluice worker ${processTag}`;
 
 /** SQL: name of the watch session of the process that has session `name`. */

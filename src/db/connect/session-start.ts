@@ -1,4 +1,4 @@
-// The statement that starts every session: search path, name and settings, in one round trip.
+// The statement that starts every session: search path, name and settings.
 
 import { quoteText, searchPath } from '../sql.ts';
 
@@ -10,11 +10,8 @@ export interface SessionStart {
 interface Setting {
   readonly name: string;
   readonly value: string;
-  /** First major version that has the setting. */
   readonly since?: number;
-  /** Pattern of version() for systems that support the setting. */
   readonly systems?: string;
-  /** True if the role needs a privilege to set it. */
   readonly isPrivileged?: boolean;
 }
 
@@ -29,43 +26,42 @@ const settings: readonly Setting[] = [
   { name: 'tcp_keepalives_interval', value: '5' },
   { name: 'tcp_keepalives_count', value: '3', systems: 'linux|darwin|bsd' },
   { name: 'tcp_user_timeout', value: '30s', since: 12, systems: 'linux' },
-  // A role's timeouts are not meant for a load, which idles, waits and works for hours.
+  // A load idles, waits and works for hours.
   { name: 'statement_timeout', value: '0' },
   { name: 'lock_timeout', value: '0' },
   { name: 'idle_in_transaction_session_timeout', value: '0' },
   { name: 'idle_session_timeout', value: '0', since: 14 },
   { name: 'transaction_timeout', value: '0', since: 17 },
-  // After waiting for a lock, a session, also one of BullMQ's, must see what others committed.
+  // After waiting for a lock, also BullMQ must see what others committed.
   { name: 'default_transaction_isolation', value: 'read committed' },
   // node-postgres parses these formats; SQL files rely on the order of day and month.
   { name: 'datestyle', value: 'ISO, MDY' },
   { name: 'intervalstyle', value: 'postgres' },
-  // Returns floating-point numbers with all digits.
+  // Returns all digits of floating-point numbers.
   { name: 'extra_float_digits', value: '1' },
   // Our quoting of texts relies on this.
   { name: 'standard_conforming_strings', value: 'on' },
   // We compare names in the server's texts with ours.
   { name: 'quote_all_identifiers', value: 'off' },
-  // COPY reports skipped rows by notices. `startStatement` keeps lower levels, such as debug1.
+  // COPY reports skipped rows by notices. Lower levels, such as debug1, are kept below.
   { name: 'client_min_messages', value: 'notice' },
   // With `off`, a null in an array would become the text NULL.
   { name: 'array_nulls', value: 'on' },
-  // With `replica`, the server checks no foreign keys. Preflight refuses if we may not change it.
+  // With `replica`, no foreign keys are checked. Preflight refuses if we may not change it.
   { name: 'session_replication_role', value: 'origin', isPrivileged: true },
 ];
 
 const rowOf = ({ name, value, systems = '', isPrivileged = false }: Setting): string =>
   `(${[name, value, systems].map(quoteText).join(', ')}, ${isPrivileged})`;
 
-/** Privileges on settings exist since PostgreSQL 15. */
 const maySet = (major: number): string =>
   major < 15
     ? '(select rolsuper from pg_roles where rolname = current_user)'
     : `has_parameter_privilege(name, 'set')`;
 
 /**
- * `set` looks up no names, so it can run before the search path is safe. The server parses the
- * `select` only afterwards; one `select` is faster than fifteen `set`.
+ * Only `set`, which looks up no names, is safe before the search path is set. The server parses the
+ * `select` afterwards.
  */
 export const startStatement = ({ name, schemas }: SessionStart, major: number): string => {
   const rows = settings.filter(({ since = 0 }) => major >= since).map(rowOf);

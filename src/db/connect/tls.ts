@@ -1,7 +1,5 @@
-// TLS as in libpq: sslmode and certificates.
-//
-// node-postgres itself reads `prefer`, `require` and `verify-ca` as `verify-full`, and unknown
-// modes as `disable`; it never falls back to an unencrypted connection.
+// TLS as in libpq: sslmode and certificates. node-postgres itself would read `prefer`, `require`
+// and `verify-ca` as `verify-full`, and never continue unencrypted.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -22,7 +20,6 @@ const readPem = (file: string): string => {
   }
 };
 
-/** Path of a file that libpq uses by default, if it exists. */
 const personalFile = (name: string): string | undefined => {
   const file = join(homedir(), '.postgresql', name);
   return existsSync(file) ? file : undefined;
@@ -47,8 +44,7 @@ const trustOf = (mode: string, { sslrootcert, sslcrl }: Parameters): ConnectionO
   const revoked = sslcrl || personalFile('root.crl');
   const trusted = { ...ca, ...(revoked !== undefined && { crl: readPem(revoked) }) };
   if (mode === 'verify-full') return trusted;
-  // Anybody can get a certificate of a public authority, so it proves nothing without the host's
-  // name.
+  // Anybody can get a public authority's certificate: without the host's name, it proves nothing.
   if (!('ca' in ca)) throw usage(`sslmode=${mode} needs sslrootcert, the certificate of your own authority`);
   return { ...trusted, checkServerIdentity: () => undefined };
 };
@@ -61,7 +57,7 @@ const versionsOf = (parameters: Parameters): ConnectionOptions => {
   };
 };
 
-/** As in node-postgres, sslrootcert alone means `verify-full`; the default is no TLS. */
+/** As in node-postgres: sslrootcert alone means `verify-full`, and the default is no TLS. */
 const sslModeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => {
   if (sslmode) return sslmode;
   if (requiressl) return requiressl === '1' ? 'require' : 'prefer';
@@ -89,12 +85,12 @@ export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
   };
 };
 
-/** Our code for an error that node-postgres reports only by message. */
+/** Our code: node-postgres reports this case only by message. */
 const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**
- * Reads the server's one-byte answer to SSLRequest before node-postgres does. After 'N' (no TLS),
- * an optional TLS is skipped; otherwise the connection ends with an error.
+ * Reads the server's one-byte answer to SSLRequest before node-postgres does: after 'N' (no TLS),
+ * an optional TLS is skipped.
  */
 export const answerMissingTls = (connection: pg.Connection, isOptional: boolean): void => {
   const { stream } = connection;
@@ -118,7 +114,7 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
 const trustHint =
   'Set the certificate of its authority with sslrootcert=<file> or PGSSLROOTCERT; sslmode=require encrypts without checking who it is.';
 
-/** Hints by Node's error code; most are OpenSSL's verdicts on a certificate. */
+/** By Node's error code; most are OpenSSL's verdicts on a certificate. */
 const hints: Readonly<Record<string, string>> = {
   [noTlsCode]: 'Turn on ssl at the server, or use sslmode=prefer, which continues without it.',
   DEPTH_ZERO_SELF_SIGNED_CERT: trustHint,
@@ -137,7 +133,6 @@ const hints: Readonly<Record<string, string>> = {
     'Connect by a name in the certificate; sslmode=verify-ca checks only the authority.',
 };
 
-/** Undefined if the error is not about TLS. */
 export const tlsHint = (error: unknown): string | undefined => {
   const code = codeOf(error) ?? '';
   if (/^(?:ERR_(?:SSL|OSSL|TLS)_|EPROTO$|CERT_)/.test(code))

@@ -9,7 +9,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** A negative id (`nobody` is -2 on macOS) means the same number, unsigned. */
+/** A negative id (`nobody` is -2 on macOS) is the same number, unsigned. */
 export const parsePasswd = (text: string): readonly Account[] =>
   text
     .split('\n')
@@ -20,8 +20,8 @@ export const parsePasswd = (text: string): readonly Account[] =>
     .map(([name, , uid, gid]) => ({ name: name ?? '', uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }));
 
 /**
- * Account for the server if we are root, because PostgreSQL refuses to run as root: the owner of an
- * existing data directory (uid `owner`), else `postgres`, else `nobody`.
+ * PostgreSQL refuses to run as root. So root uses the owner of the data directory (uid `owner`),
+ * else `postgres`, else `nobody`.
  */
 export const chooseAccount = (passwd: string, owner?: number): Account | undefined => {
   const accounts = parsePasswd(passwd).filter(({ uid }) => uid !== 0);
@@ -35,10 +35,7 @@ interface Ownership {
   readonly gid: number;
 }
 
-/**
- * Permission bits (4 read, 2 write, 1 execute), chosen as the kernel does. Ignores access control
- * lists: at worst, programs are copied without need.
- */
+/** Bits 4 read, 2 write, 1 execute. Ignoring access control lists only causes needless copies. */
 export const permissionsOf = ({ mode, uid, gid }: Ownership, account: Account): number => {
   if (account.uid === uid) return (mode >> 6) & 7;
   return account.gid === gid ? (mode >> 3) & 7 : mode & 7;

@@ -21,22 +21,18 @@ import { type Account, firstClosed, mayEnter, mayRead, permissionsOf } from './a
 import { ifPresent, makeOpenDirectory } from './files.ts';
 
 interface Link {
-  /** Both paths are relative to the package's directory. */
   readonly source: string;
   readonly target: string;
 }
 
 const exists = async (path: string): Promise<boolean> => (await ifPresent(lstat(path))) !== undefined;
 
-/**
- * Symbolic links, which npm cannot pack. An install script creates them, unless scripts are off.
- */
+/** npm cannot pack symbolic links, and an install script creates them only if scripts are on. */
 const readLinks = async (packageDirectory: string): Promise<readonly Link[]> => {
   const file = join(packageDirectory, 'native', 'pg-symlinks.json');
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Link[]) : [];
 };
 
-/** Only missing links, because a complete package may be read-only. */
 const makeLinks = async (packageDirectory: string): Promise<void> => {
   for (const { source, target } of await readLinks(packageDirectory)) {
     const path = join(packageDirectory, target);
@@ -61,7 +57,7 @@ const isOpenTo = async (directory: string, account: Account): Promise<boolean> =
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
     const path = join(entry.parentPath, entry.name);
-    // Programs need the execute bit; on a directory it is the right to enter.
+    // On a directory, the execute bit is the right to enter.
     const wanted =
       entry.isDirectory() || dirname(path) === join(directory, 'bin') ? mayRead | mayEnter : mayRead;
     if ((permissionsOf(await lstat(path), account) & wanted) !== wanted) return false;
@@ -69,7 +65,6 @@ const isOpenTo = async (directory: string, account: Account): Promise<boolean> =
   return true;
 };
 
-/** False if we or the account lack the privileges. */
 const isReadyInPlace = async (packageDirectory: string, account: Account | undefined): Promise<boolean> => {
   try {
     await makeLinks(packageDirectory);
@@ -94,7 +89,7 @@ const openToAll = async (directory: string): Promise<void> => {
   }
 };
 
-/** Renames the copy at the end, so the final name always means a complete copy. */
+/** The copy is renamed at the end, so the final name always means a complete copy. */
 const copyPackage = async (packageDirectory: string, copy: string): Promise<void> => {
   await makeOpenDirectory(dirname(copy));
   const partial = `${copy}.${randomBytes(6).toString('hex')}.partial`;
@@ -116,9 +111,8 @@ const copyPackage = async (packageDirectory: string, copy: string): Promise<void
 };
 
 /**
- * Returns a directory with `bin`, `lib` and `share` that the account can run: the package's own,
- * otherwise a copy of this version in `cacheDirectory`. Without an account, we run the server
- * ourselves.
+ * Returns the package's directory with `bin`, `lib` and `share`, or that of a copy in
+ * `cacheDirectory` if the account cannot run the programs in place.
  */
 export const prepareBinaries = async (
   packageDirectory: string,

@@ -1,12 +1,9 @@
-// Creates the database cluster of an `.etl` directory, and records its directory, port and
-// password.
+// Creates the database cluster of an `.etl` directory. server.json records port, password and the
+// data directory's path.
 //
-// .etl/server.json has port, password (mode 0600) and the path of the data directory;
-// .etl/database/ is the data directory; .etl/postgres.log is the server's log.
-//
-// If we are root, the server runs as another user, who may not be able to enter `.etl/`. The data
-// directory is then /var/lib/sluice/<hash of the path of .etl>/database, and a file `origin` beside
-// it has the path of `.etl/`. Deleting `.etl/` keeps such a database, which may be in use.
+// If we are root, the server's user may not be able to enter `.etl/`. The data directory is then
+// /var/lib/sluice/<hash of the path of .etl>/database, and a file `origin` beside it has the path
+// of `.etl/`. Deleting `.etl/` keeps such a database, which may be in use.
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -32,7 +29,6 @@ import { type Programs, runProgram } from './programs.ts';
 import { settingsName } from './settings.ts';
 
 export interface Cluster {
-  /** Absolute path of the data directory, without links. */
   readonly directory: string;
   readonly port: number;
   readonly password: string;
@@ -41,7 +37,6 @@ export interface Cluster {
 /** User and database have the same name, because that is psql's default. */
 export const userName = 'etl';
 
-/** Used if we are root: data directories and copies of the programs. */
 export const rootsDirectory = '/var/lib/sluice';
 
 export const dataName = 'database';
@@ -66,14 +61,13 @@ export const readCluster = async (etlDirectory: string): Promise<Cluster | undef
   return isFinished ? { ...cluster, directory: await realpath(named) } : undefined;
 };
 
-/** Records a data directory inside `.etl/` as a relative path, so the checkout can be moved. */
+/** A path inside `.etl/` is recorded relative to it, so the checkout can be moved. */
 export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promise<void> => {
   const isInside = dirname(cluster.directory) === etlDirectory;
   const saved = { ...cluster, directory: isInside ? basename(cluster.directory) : cluster.directory };
   await replaceFile(join(etlDirectory, pointerName), `${JSON.stringify(saved, null, 2)}\n`, 0o600);
 };
 
-/** Skips directories in use: those of deleted or moved checkouts may still exist. */
 const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
   for (let count = 1; ; count++) {
@@ -82,7 +76,7 @@ const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   }
 };
 
-/** `.etl/` itself, if the server's user can reach it. */
+/** Chooses `.etl/` itself if the server's user can reach it. */
 const chooseParent = async (etlDirectory: string, { account }: Programs): Promise<string> => {
   if (account === undefined || (await firstClosed(etlDirectory, account)) === undefined) return etlDirectory;
   const parent = await chooseBelowRoots(etlDirectory);
@@ -95,7 +89,7 @@ const chooseParent = async (etlDirectory: string, { account }: Programs): Promis
   return parent;
 };
 
-/** Runs initdb, includes our settings file, and creates the database, in a temporary directory. */
+/** Works in a temporary directory. */
 const initialise = async (programs: Programs, work: string, password: string): Promise<string> => {
   const data = join(work, 'data');
   const passwordFile = join(work, 'password');
@@ -119,8 +113,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
   await runProgram(programs, 'initdb', init, work);
   const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
   await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
-  // Not include_if_exists, which would ignore an unreadable file. O_NOFOLLOW, because we may be
-  // root in a directory of the server's user.
+  // include_if_exists would ignore an unreadable file. O_NOFOLLOW, because we may be root in
+  // another user's directory.
   const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
   await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`, { flag });
   return data;
@@ -129,8 +123,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
 const initPrefix = 'initdb-';
 
 /**
- * After an interruption, the next call deletes the incomplete cluster. The caller holds the lock of
- * `etlDirectory`, a path without links.
+ * After an interruption, the next call deletes the incomplete cluster. Needs the lock of
+ * `etlDirectory`.
  */
 export const createCluster = async (etlDirectory: string, programs: Programs): Promise<Cluster> => {
   const parent = await chooseParent(etlDirectory, programs);
@@ -141,7 +135,7 @@ export const createCluster = async (etlDirectory: string, programs: Programs): P
     );
   }
   for (const name of await readdir(parent)) {
-    // initdb of a killed process may still be writing, so deletion is retried.
+    // initdb of a killed process may still be writing.
     if (name.startsWith(initPrefix)) await rm(join(parent, name), { recursive: true, maxRetries: 10 });
   }
   const work = await mkdtemp(join(parent, initPrefix));

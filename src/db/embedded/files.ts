@@ -1,12 +1,9 @@
-// Files and directories that root can create safely where the server's user may write.
-
 import { randomBytes } from 'node:crypto';
 import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { codeOf } from '../../core/errors/errors.ts';
 
-/** Undefined if the file or directory does not exist. */
 export const ifPresent = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
     return await reading;
@@ -17,7 +14,7 @@ export const ifPresent = async <T>(reading: Promise<T>): Promise<T | undefined> 
 };
 
 /**
- * Replaces a file atomically, also in a crash. Follows no links. `mode` is final, whatever our
+ * The replacement is atomic, also in a crash, and follows no links. `mode` is final, whatever our
  * umask.
  */
 export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
@@ -37,12 +34,12 @@ export const replaceFile = async (file: string, text: string, mode: number): Pro
   }
 };
 
-/** Creates a directory that everybody may enter, whatever our umask; keeps an existing one. */
+/** Anybody may enter the new directory, whatever our umask; an existing one is kept. */
 export const makeOpenDirectory = async (directory: string): Promise<void> => {
   const first = await mkdir(directory, { recursive: true });
   if (process.platform === 'win32') return;
   for (let made = directory; first !== undefined && made.length >= first.length; made = dirname(made)) {
-    // By descriptor, because another user could put a link in the directory's place.
+    // chmod by descriptor: another user could put a link in the directory's place.
     const handle = await open(made, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       await handle.chmod(0o755);

@@ -6,25 +6,23 @@ import { dirname, join, resolve } from 'node:path';
 
 const directoryName = '.etl';
 
-/** Refuses links: in a directory such as /tmp, another user could link to his own server. */
+/** A link is refused: in /tmp, for example, another user could link to his own server. */
 const isOurs = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found !== undefined && found.isDirectory() && found.uid === (process.geteuid?.() ?? found.uid);
 };
 
-/** True if it holds a database; the name alone may be a coincidence. */
 const isSetUp = (path: string): boolean => {
   try {
     return isOurs(path) && lstatSync(join(path, 'server.json')).isFile();
   } catch {
-    // An unreadable directory is not ours.
     return false;
   }
 };
 
 /**
- * `.etl` of the working directory, else the nearest one above it, up to the home directory, with a
- * database of this user, else the path for a new one.
+ * Nearest `.etl` with a database of this user, from the working directory up to the home directory.
+ * Default: the path for a new one in the working directory.
  */
 export const findEtlDirectory = (workingDirectory: string): string => {
   const own = resolve(workingDirectory, directoryName);

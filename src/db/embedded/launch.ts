@@ -31,7 +31,7 @@ const lastLines = async (logFile: string, fromByte: number): Promise<string> => 
 const notReady = (): Error =>
   new Error(`it is still not ready after ${embeddedStartTimeoutMs / 1000} s; check its log, then run again`);
 
-/** Waits while a live server is starting, recovering or stopping. Undefined: there is no server. */
+/** Waits while a server is starting, recovering or stopping. Undefined: there is no server. */
 export const settled = async (directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
   for (;;) {
@@ -42,7 +42,7 @@ export const settled = async (directory: string): Promise<Postmaster | undefined
   }
 };
 
-/** Undefined if the server that we started ended. */
+/** Undefined if the server ended. */
 const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
   while (child.exitCode === null && child.signalCode === null) {
@@ -55,10 +55,9 @@ const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Pos
 };
 
 /**
- * Starts a cluster's server, on another port if its own is taken. Retries if another program took
- * the port meanwhile, while children of a killed server hold its shared memory, and once after any
- * failure. Proved by test/integration/unlogged.test.ts, "an unlogged table whose transaction was
- * rolled back". Throws the last lines of the log.
+ * Uses another port if the cluster's is taken. Retries while children of a killed server hold its
+ * shared memory, and once after any failure. Proved by test/integration/unlogged.test.ts, "an
+ * unlogged table whose transaction was rolled back". Throws the last lines of the log.
  */
 export const launch = async (
   programs: Programs,
@@ -79,7 +78,7 @@ export const launch = async (
     if (ready) return ready;
     const isPortTaken = attempt < embeddedPortAttemptsMax && !(await isFree(port));
     const mayHaveOrphans = wasKilled && Date.now() < orphansDeadline;
-    // Recovery after a crash may fail once (see rehearse.ts) and succeed at the next start.
+    // Recovery after a crash may fail once (see rehearse.ts).
     const isFirst = attempt === 1;
     if (!isPortTaken && !mayHaveOrphans && !isFirst) throw new Error(await lastLines(logFile, logStart));
     await sleep(embeddedPollIntervalMs);

@@ -1,5 +1,3 @@
-// Lets only one process at a time start or stop the embedded server of a directory.
-
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +15,7 @@ const readHolder = (file: string): string | undefined => {
   }
 };
 
-/** Links a complete file to its final name: as exclusive as O_EXCL, and never seen empty. */
+/** Links a complete file to its final name, as exclusive as O_EXCL. */
 const tryLock = (file: string, holder: string): boolean => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(aside, holder, { flag: 'wx' });
@@ -32,9 +30,7 @@ const tryLock = (file: string, holder: string): boolean => {
   }
 };
 
-/**
- * Removes the lock of a dead process. Restores the lock if another process replaced it meanwhile.
- */
+/** Restores the lock if another process has replaced it meanwhile. */
 const removeStale = (file: string, stale: string): void => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -49,10 +45,6 @@ const removeStale = (file: string, stale: string): void => {
 
 const isHeldBy = (holder: string): boolean => identityOf(Number.parseInt(holder, 10)) === holder;
 
-/**
- * Holds the lock file during `work`. Throws if a live process holds it longer than
- * `embeddedLockTimeoutMs`.
- */
 export const withLock = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
   const self = identityOf(process.pid) ?? String(process.pid);
   const deadline = Date.now() + embeddedLockTimeoutMs;

@@ -10,15 +10,14 @@ import { commandOf, identityOf, processesIn, signal, workingDirectoryOf } from '
 export interface Postmaster {
   readonly pid: number;
   readonly directory: string;
-  /** 0 until the server has written it. */
   readonly port: number;
   /** starting, ready, stopping or standby; empty until the server has written it. */
   readonly status: string;
 }
 
 /**
- * Parses the format of src/include/utils/pidfile.h in PostgreSQL. A single-user server, whose pid
- * is negative, does not count.
+ * The format is in src/include/utils/pidfile.h of PostgreSQL. A single-user server has a negative
+ * pid and does not count.
  */
 export const parsePostmaster = (text: string): Postmaster | undefined => {
   const lines = text.split('\n');
@@ -38,10 +37,9 @@ const readPostmaster = async (directory: string): Promise<Postmaster | undefined
 };
 
 /**
- * Tells if a process is the server of this directory: its pid may have been reused, and the
- * directory copied or moved. A server works in its data directory, so the working directory
- * decides; if it is hidden, the command line; if both are hidden (not Linux), the port and the
- * directory in the file.
+ * The pid may have been reused, and the directory copied. A server works in its data directory, so
+ * the working directory decides; if hidden, the command line, then the port and the directory in
+ * the file.
  */
 const ownerOf = async (found: Postmaster, directory: string): Promise<'ours' | 'stranger' | 'unknown'> => {
   const works = workingDirectoryOf(found.pid);
@@ -52,7 +50,7 @@ const ownerOf = async (found: Postmaster, directory: string): Promise<'ours' | '
   return found.directory === directory && (await answers(found.port)) ? 'ours' : 'unknown';
 };
 
-/** The live server, in any status. `directory` is a path without links. */
+/** Finds a live server in any status. `directory` is a path without links. */
 export const findPostmaster = async (directory: string): Promise<Postmaster | undefined> => {
   const found = await readPostmaster(directory);
   if (found === undefined || identityOf(found.pid) === undefined) return undefined;
@@ -60,9 +58,8 @@ export const findPostmaster = async (directory: string): Promise<Postmaster | un
 };
 
 /**
- * Removes postmaster.pid if its pid belongs to another process, because PostgreSQL would not start.
- * Keeps the file of a dead server, which PostgreSQL needs to find orphans. True: the last server
- * was killed.
+ * Removes postmaster.pid if its pid belongs to another process: PostgreSQL would not start. Keeps a
+ * dead server's file, by which PostgreSQL finds orphans. True: the last server was killed.
  */
 export const clearStrangersPidFile = async (directory: string): Promise<boolean> => {
   const found = await readPostmaster(directory);
@@ -73,10 +70,10 @@ export const clearStrangersPidFile = async (directory: string): Promise<boolean>
   return true;
 };
 
-/** Ends the children of a dead server, which can compute for minutes and block a new start. */
+/** Children of a dead server can compute for minutes, and block a new start. */
 export const endOrphans = (directory: string): void => {
   for (const pid of processesIn(directory)) {
-    // Skips other processes in the directory, such as a shell.
+    // Other processes, such as a shell, may work in the directory.
     if (commandOf(pid)?.[0]?.startsWith('postgres: ')) signal(pid, 'SIGTERM');
   }
 };

@@ -20,29 +20,26 @@ const orUndefined = <T>(read: () => T): T | undefined => {
 };
 
 /**
- * Identity of a live process. Pids are reused, so on Linux it includes the start time. A zombie
- * counts as ended: its parent may be waiting for us.
+ * Pids are reused, so on Linux the start time is added. A zombie counts as ended: its parent may be
+ * waiting for us.
  */
 export const identityOf = (pid: number): string | undefined => {
   if (!(pid > 0)) return undefined;
   if (!hasProc) return isRunning(pid) ? String(pid) : undefined;
   const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   if (stat === undefined) return undefined;
-  // The command, in parentheses, may contain spaces. The state follows, and 19 fields later the
-  // start.
+  // The command, in parentheses, may contain spaces. 19 fields after the state comes the start
+  // time.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}:${fields[19]}`;
 };
 
-/** Undefined if hidden, as from root in Docker. */
 export const workingDirectoryOf = (pid: number): string | undefined =>
   hasProc ? orUndefined(() => readlinkSync(`/proc/${pid}/cwd`)) : undefined;
 
-/** Program and arguments; undefined if hidden. */
 export const commandOf = (pid: number): readonly string[] | undefined =>
   hasProc ? orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')) : undefined;
 
-/** Visible processes with this working directory. */
 export const processesIn = (directory: string): readonly number[] =>
   hasProc
     ? readdirSync('/proc')
@@ -57,7 +54,7 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
   }
 };
 
-/** Waits until the process with this identity has ended. Errors: ETL_EMBEDDED_STOP. */
+/** Errors: ETL_EMBEDDED_STOP. */
 export const awaitEnd = async (
   pid: number,
   identity: string | undefined,

@@ -9,13 +9,12 @@ import { text } from 'node:stream/consumers';
 import { openOwn } from '../../core/ownership.ts';
 import type { Account } from './account.ts';
 
-/** Without an account, we run the programs ourselves. */
 export interface Programs {
   readonly native: string;
   readonly account: Account | undefined;
 }
 
-/** Without our secrets, because the server shows its environment to SQL. */
+/** Has none of our secrets, because the server shows its environment to SQL. */
 const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
   ...Object.fromEntries(
@@ -31,7 +30,7 @@ const options = ({ account }: Programs, cwd: string) => ({
   ...(account && { uid: account.uid, gid: account.gid }),
 });
 
-/** `input` is sent to standard input. Throws the program's output if it fails. */
+/** Throws the program's output if it fails. */
 export const runProgram = async (
   programs: Programs,
   name: 'initdb' | 'postgres' | 'pg_ctl',
@@ -40,7 +39,7 @@ export const runProgram = async (
   input = '',
 ): Promise<void> => {
   const child = spawn(join(programs.native, 'bin', name), args, options(programs, cwd));
-  // A program may end before it has read all input; its exit code tells why.
+  // A program may end before it has read all input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
@@ -48,13 +47,13 @@ export const runProgram = async (
   if (code !== 0) throw new Error(`${name} ended with ${code ?? signal}: ${(errors || output).trim()}`);
 };
 
-/** Starts the server in its own session, so that it survives Ctrl-C and our end. */
+/** Gives the server a session of its own, so that it survives Ctrl-C and our end. */
 export const spawnServer = async (
   programs: Programs,
   directory: string,
   logFile: string,
 ): Promise<ChildProcess> => {
-  // We open the log for the server, because its user may not be able to reach the file.
+  // The server inherits the open log, because its user may not be able to reach the file.
   const log = openOwn(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
     const child = spawn(join(programs.native, 'bin', 'postgres'), ['-D', directory], {

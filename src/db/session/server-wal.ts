@@ -1,12 +1,10 @@
-// Measures how much write-ahead log the whole server has written since a run began.
-//
-// PostgreSQL counts a session's own log only since version 18, and forgets it when the session
-// ends.
+// Measures the write-ahead log of the whole server: PostgreSQL counts a session's own log only
+// since version 18, and forgets it when the session ends.
 
 import type { Client } from '../client.ts';
 import { isRefusal } from '../connect/server-error.ts';
 
-/** undefined if the server refuses the query, as Aurora does, which has no such log. */
+/** undefined if the server refuses, as Aurora does, which has no such log. */
 const firstRow = async (client: Client, text: string, values: readonly unknown[] = []) => {
   try {
     return (await client.query(text, [...values])).rows[0];
@@ -16,11 +14,11 @@ const firstRow = async (client: Client, text: string, values: readonly unknown[]
   }
 };
 
-/** undefined if the server refuses. Must not run in a transaction: a refusal would abort it. */
+/** Must not run in a transaction: a refusal would abort it. */
 export const walPosition = async (client: Client): Promise<string | undefined> =>
   (await firstRow(client, 'select pg_current_wal_insert_lsn()::text as position'))?.position;
 
-/** Bytes since `start`; undefined if the server refuses, or is another server. */
+/** undefined if the server refuses, or is another server. */
 export const walBytesSince = async (
   client: Client,
   start: string | undefined,

@@ -1,19 +1,16 @@
-// Settings of a run's sessions beside those of session-start.ts: only those that any role may
-// change, and only if the administrator has set no better value.
+// Settings of a run's sessions: any role may change them, and a better value of the administrator
+// is kept.
 
 import { sortMemoryBytesMax } from '../../core/limits.ts';
 import type { Client } from '../client.ts';
 
-/**
- * Makes commits return only when they are on this server's disk. Not `on`, which could wait for a
- * standby.
- */
+/** Makes a commit wait for this server's disk. Not `on`, which could wait for a standby. */
 export const setDurableCommits = async (client: Client): Promise<void> => {
   await client.query(`select set_config('synchronous_commit', 'local', false)
     where current_setting('synchronous_commit') = 'off'`);
 };
 
-/** Memory for sorting indexes: shared_buffers, divided among the sessions that build at once. */
+/** Gives index sorts shared_buffers, divided among the sessions that build at once. */
 export const setSortMemory = async (client: Client, sessions: number): Promise<void> => {
   await client.query(
     `select set_config('maintenance_work_mem', wanted / 1024 || 'kB', false)
@@ -24,8 +21,8 @@ export const setSortMemory = async (client: Client, sessions: number): Promise<v
 };
 
 /**
- * Memory for a join's hash table, until the transaction ends. All processes of the join together
- * get as much as for sorting an index; with less, a large join is written to disk.
+ * Memory for a join's hash table, until the transaction ends: with less, a large join is written to
+ * disk. All processes of the join share it.
  */
 export const setJoinMemory = async (client: Client): Promise<void> => {
   await client.query(

@@ -9,18 +9,15 @@ export type ActionKind = 'run' | 'schedule' | 'pipeline' | 'queue';
 export interface RecordedAction {
   readonly id: number;
   readonly askedAt: Date;
-  /** null: the action is under way, or its process was killed. */
+  /** null: under way, or its process was killed. */
   readonly endedAt: Date | null;
   readonly action: ActionName;
   readonly kind: ActionKind;
-  /** A run's id, or a name. */
   readonly subject: string;
-  /** Known if the program around the page names its users. */
+  /** Known if the host of the page names its users. */
   readonly person: string | null;
   readonly address: string | null;
-  /** A few letters that identify the browser. */
   readonly visitor: string;
-  /** null: the action succeeded. */
   readonly errorCode: string | null;
   readonly detail: string | null;
 }

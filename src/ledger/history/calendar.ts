@@ -11,7 +11,6 @@ export interface CalendarSlots {
   readonly day: string;
   readonly fate: SlotFate;
   readonly slots: number;
-  /** Newest run of these slots; null: no run has started. */
   readonly run: number | null;
 }
 

@@ -1,7 +1,7 @@
 // A run's chunks: which bytes of which file are loaded, lost in a crash, or loaded again.
 //
-// A map has a limited number of cells. A file with more chunks is divided into equal ranges; a cell
-// shows the worst state of its chunks.
+// A file with too many chunks is divided into equal ranges, and a cell shows the worst state of its
+// chunks.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -9,7 +9,6 @@ import type { Query } from '../../db/sql.ts';
 /** lost: loaded before a crash, and not again yet · reloaded: loaded again after a crash. */
 type ChunkState = 'loaded' | 'reloaded' | 'lost';
 
-/** One chunk, or several adjacent ones. */
 export interface ChunkCell {
   readonly fileId: number;
   readonly start: number;
@@ -18,9 +17,7 @@ export interface ChunkCell {
   readonly records: number;
   readonly rejected: number;
   readonly state: ChunkState;
-  /** Session of the cell's newest chunk. */
   readonly session: number;
-  /** Epoch of the cell's newest chunk. */
   readonly epoch: string;
   readonly committedAt: Date;
 }
@@ -31,7 +28,6 @@ export interface MappedFile {
   readonly file: string;
   /** End of the file's data, as far as known: its size, or the last loaded byte. */
   readonly bytes: number;
-  /** First byte after the header. */
   readonly dataByte: number;
   readonly chunks: number;
   readonly records: number;
@@ -45,7 +41,7 @@ export interface ChunkMap {
   readonly cells: readonly ChunkCell[];
 }
 
-/** Bounds of a map, because each cell is an element of the page. */
+/** Each cell is an element of the page. */
 export const filesOfMap = 40;
 const partsMax = 240;
 const cellsMax = 1_600;
@@ -73,7 +69,6 @@ const selectFiles = (runId: number, first: number): Query => ({
   values: [runId, first, filesOfMap],
 });
 
-/** The newest chunk of a cell gives session, time and epoch. */
 const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
   text: `select c.file_id::float8 as "fileId", min(c.byte_start)::float8 as start, max(c.byte_end)::float8 as end,
       count(*)::float8 as chunks, sum(c.records)::float8 as records, sum(c.rejected)::float8 as rejected,

@@ -12,7 +12,6 @@ import type { Counts, HeaderDifferences, RunState } from '../../core/model.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 import { totalsOfFile, totalsOfRun, totalsOfTables } from './totals.ts';
 
-/** `limit` files from index `first`; limit null: all further files. */
 export interface FilesWanted {
   readonly first: number;
   readonly limit: number | null;
@@ -67,7 +66,7 @@ export interface FileSummary extends Counts {
   readonly bytes: number;
 }
 
-/** End of an attempt that was continued later. Without an error, its process was killed. */
+/** An attempt that was continued later. Without an error, its process was killed. */
 interface EarlierAttempt {
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -80,9 +79,8 @@ export interface RunDetails extends RunStory {
   readonly tables: readonly TableSummary[];
   readonly files: readonly FileSummary[];
   readonly tests: readonly DataTestResult[];
-  /** Oldest first. */
   readonly earlier: readonly EarlierAttempt[];
-  /** Says where the time went and what would change that; empty if the run was short. */
+  /** Says where the time went and what would change that. */
   readonly advice: readonly string[];
 }
 
@@ -96,9 +94,7 @@ export const runColumns = `
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
   r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo"`;
 
-/**
- * SQL conditions for a run r. An interrupted run (stopped) can continue, unlike a cancelled one.
- */
+/** SQL conditions. An interrupted run (stopped) can continue, unlike a cancelled one. */
 export const shownStates = {
   running: `r.state not in ('published', 'failed', 'cancelled')`,
   published: `r.state = 'published'`,
@@ -115,7 +111,7 @@ export interface RunsWanted {
   readonly since?: Date | undefined;
 }
 
-/** Runs under way first, then by end, because a run can be continued weeks after its start. */
+/** Runs under way first, then by end: a run can be continued weeks after its start. */
 const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   text: `select ${runColumns}
     from (
@@ -139,7 +135,6 @@ const selectRow = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Tables with files, published tables, and derived tables that were not published. */
 const selectTables = (runId: number): Query => ({
   text: `with loaded as (select t.* from etl.run r cross join lateral ${totalsOfTables} t where r.id = $1),
     published as (select * from etl.published_table where run_id = $1),
@@ -199,7 +194,7 @@ export const findSummary = (client: Client, runId: number): Promise<RunSummary> 
 
 const summed = ['files', 'bytes', 'records', 'copied', 'rejected', 'filtered'] as const;
 
-/** Adds up tables, so that the chunks of a run under way are read only once. */
+/** From the tables, so that the chunks of a run under way are read only once. */
 const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summed)[number]> => {
   const sums = { files: 0, bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   for (const table of tables) for (const key of summed) sums[key] += table[key];

@@ -13,9 +13,7 @@ export const selectPipelineNames: Query = {
 
 export const noPipeline = 'there is no run of a pipeline';
 
-/**
- * Refuses an unknown name: a typo must not look like a pipeline without runs. Errors: ETL_USAGE.
- */
+/** A typo must not look like a pipeline without runs. Errors: ETL_USAGE. */
 export const refuseUnknown = async (
   client: Client,
   name: string | null,

@@ -4,7 +4,7 @@ import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { hasHistory, selectRunsOf, type RunSummary } from './history.ts';
 
-/** Runs in a trend: two weeks of nightly runs. */
+/** Two weeks of nightly runs. */
 const trendRuns = 14;
 
 /** A user with more pipelines uses the list of runs. */
@@ -12,9 +12,7 @@ const pipelinesMax = 200;
 
 export interface PipelineSummary {
   readonly pipeline: string;
-  /** Newest first, at least one. */
   readonly runs: readonly RunSummary[];
-  /** null: never. */
   readonly publishedAt: Date | null;
 }
 
@@ -24,7 +22,7 @@ interface NewestRow {
   readonly publishedAt: Date | null;
 }
 
-/** The recursive query needs one index look-up per pipeline, not all runs. */
+/** One index look-up per pipeline, not all runs. */
 const selectNewest = (): Query => ({
   text: `with recursive name (pipeline) as (
       (select pipeline from etl.run order by pipeline limit 1)

@@ -3,16 +3,13 @@
 import { rowsOf, type Client } from '../../db/client.ts';
 
 export interface ProcessAtWork {
-  /** The eight hex digits in the names of all its sessions. */
+  /** Hex digits in the names of all sessions of the process. */
   readonly tag: string;
-  /** True for `etl worker` or createWorker. */
   readonly isWorker: boolean;
-  /** Pipelines whose runs it coordinates or helps with; long names are truncated. */
+  /** Long names are truncated. */
   readonly pipelines: readonly string[];
   readonly sessions: number;
-  /** Sessions that are running a statement or a COPY. */
   readonly active: number;
-  /** null: connected by a Unix socket. */
   readonly address: string | null;
   readonly since: Date;
 }

@@ -9,7 +9,6 @@ export interface LoadedTable {
   readonly files: number;
   readonly bytes: number;
   readonly rows: number;
-  /** When a file was last published. */
   readonly newest: Date;
 }
 

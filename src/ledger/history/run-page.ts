@@ -7,7 +7,7 @@ import { noPipeline, refuseUnknown, selectPipelineNames } from './names.ts';
 import { totalsOfRun } from './totals.ts';
 
 export interface RunPlace {
-  /** End of the run, in microseconds since 1970; null: it is under way. */
+  /** Microseconds since 1970; null: the run is under way. */
   readonly endedMicros: number | null;
   readonly id: number;
 }
@@ -20,7 +20,6 @@ export interface RunsPage {
 }
 
 export interface RunsPageWanted extends Pick<RunsWanted, 'limit' | 'pipeline' | 'state'> {
-  /** Default: the first runs. */
   readonly from?: { readonly way: 'older' | 'newer'; readonly place: RunPlace } | undefined;
 }
 
@@ -31,7 +30,7 @@ interface PlacedRun extends RunSummary {
 const order = 'finished_at desc nulls first, id desc';
 const backward = 'finished_at nulls last, id';
 
-/** SQL conditions for the runs on one side of a position. Each reads a range of the index. */
+/** SQL conditions for one side of a position. Each reads a range of the index. */
 const rangesOf = ({ way, place }: NonNullable<RunsPageWanted['from']>): readonly string[] => {
   const underWay = `$3::float8 is null and r.finished_at is null and r.id ${way === 'older' ? '<' : '>'} $4`;
   const ended = 'r.finished_at is not null';
@@ -65,7 +64,7 @@ export const runsPage = async (client: Client, wanted: RunsPageWanted): Promise<
   await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
   const { limit, from } = wanted;
   const isBackward = from?.way === 'newer';
-  // Asks for one run more, to know if there is another page.
+  // One run more than wanted tells if there is another page.
   const { rows } = await runQuery(client, selectPage({ ...wanted, limit: limit + 1 }));
   const found: readonly PlacedRun[] = rows;
   const isMore = found.length > limit;

@@ -22,10 +22,8 @@ export interface RunTimes {
   readonly loadedAt: Date | null;
   readonly testedAt: Date | null;
   readonly publishedAt: Date | null;
-  /** Now, if the run is under way. */
   readonly endAt: Date;
   readonly crashes: number;
-  /** Chunks count only under this epoch. */
   readonly epoch: string;
 }
 
@@ -45,7 +43,7 @@ const selectTimes = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Counts a chunk twice that was loaded twice. Not extract(), whose numeric result is slower. */
+/** A chunk that was loaded twice counts twice. extract() returns a numeric, which is slower. */
 const selectWork = (runId: number, startedAt: Date, seconds: number): Query => ({
   text: `with chunk as not materialized (
       select c.*, c.epoch <> r.epoch as is_lost
@@ -67,7 +65,6 @@ const selectWork = (runId: number, startedAt: Date, seconds: number): Query => (
   values: [runId, startedAt, seconds, stretches],
 });
 
-/** Sessions in the order of their first chunk. */
 export const sessionsOf = ({ work }: Timeline): readonly number[] => [
   ...new Set(work.flatMap(({ session, isLost }) => (isLost || session === null ? [] : [session]))),
 ];

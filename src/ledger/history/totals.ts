@@ -1,8 +1,7 @@
-// SQL for sums of files and chunks: stored totals of a published run, or sums of the chunks that
-// count.
+// SQL for sums: stored totals of a published run, or sums of the chunks that count.
 //
-// Looks chunks up by key, file by file. In a plain join, the server would compare every chunk with
-// every file if its statistics do not know the run yet.
+// Looks chunks up by key: statistics do not know a new run, so a plain join would compare every
+// chunk with every file.
 
 // float8 is exact up to 2^53, and node-postgres returns a number; a bigint would be a string.
 const counted = `coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,

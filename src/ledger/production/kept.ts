@@ -11,7 +11,7 @@ export interface KeptTable extends KeptVersion {
   readonly indexes: readonly string[] | null;
 }
 
-/** Most recently replaced first. Compares oids, because another table may have the name now. */
+/** Most recently replaced first. Another table may have the name now, so the oid is compared. */
 export const keptTables = (client: Client, pipeline: string): Promise<readonly KeptTable[]> =>
   rowsOf(client, {
     text: `select k.id::float8 as id, k.table_name as "table", k.schema_name as schema, k.run_id::float8 as run,
@@ -53,7 +53,6 @@ export const tablesInProduction = (
 
 export type Version = Pick<TableOfRun, 'table' | 'run'>;
 
-/** Run 0: the tables from before the first run. */
 export const tablesOfRun = (client: Client, pipeline: string, runId: number): Promise<readonly Version[]> =>
   rowsOf(client, {
     text: `select p.table_name as "table", coalesce(p.version, p.run_id)::float8 as run
@@ -74,8 +73,8 @@ interface Rollback {
 }
 
 /**
- * Inserts a run that publishes an earlier run's tables, with that run's definition: otherwise, the
- * next run would load the same files again.
+ * The new run gets the definition of the run whose tables it publishes: otherwise, the next run
+ * would load the same files again.
  */
 export const insertRollback = ({ pipeline, to, tables, epoch, host, pid }: Rollback): Query => ({
   text: `insert into etl.run (pipeline, state, definition_hash, table_hashes, params, pinned_params, corrections, epoch, host, pid,
@@ -93,9 +92,8 @@ export const forgetKept = (ids: readonly number[]): Query => ({
   values: [ids],
 });
 
-/** What a rollback removed from production; loading it again would restore it. */
+/** What a rollback removed from production; loading it again would undo the rollback. */
 export interface Withdrawn {
-  /** `run` is the rollback; `undone` is the run whose rows it removed. */
   readonly run: number;
   readonly undone: number;
   readonly definitionHash: string;

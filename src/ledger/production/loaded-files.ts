@@ -10,7 +10,7 @@ export interface LoadedFile {
   readonly name: string;
   readonly runId: number;
   readonly records: number;
-  /** Rows in production: copied rows, without those of replaced partitions. */
+  /** Copied rows, without those of replaced partitions. */
   readonly rows: number;
   /** null: the run was deleted. */
   readonly rejected: number | null;
@@ -19,7 +19,7 @@ export interface LoadedFile {
   readonly staged: string | null;
   /** Index of the file's dialect among its table's dialects; null: the run was deleted. */
   readonly reading: number | null;
-  /** True if a record of the file replaced a row, or was replaced itself; false if unknown. */
+  /** True if a record replaced a row, or was replaced itself; false if unknown. */
   readonly isMerged: boolean;
   /** Set if a rollback (`by`) restored this version; `run` is the run that was undone. */
   readonly rolledBack: { readonly run: number; readonly by: number } | null;
@@ -105,7 +105,6 @@ export async function* rejectsOfFile(
   }
 }
 
-/** Fields of the corrections that replaced a file's rejects; null if a correction was deleted. */
 export const correctionsOfFile = (
   client: Client,
   fileId: number,

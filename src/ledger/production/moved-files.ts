@@ -13,8 +13,8 @@ export interface MovedFile extends Pick<
 }
 
 /**
- * Renames versions of a pipeline's files, also in corrections and earlier runs. Two statements,
- * because files may swap their names; each returns a row per version.
+ * Renames files in corrections and earlier runs, too. Needs two statements, because files may swap
+ * their names; each returns a row per version.
  */
 export const moveFiles = (
   pipeline: string,

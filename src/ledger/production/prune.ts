@@ -4,9 +4,9 @@ import type { Client } from '../../db/client.ts';
 import type { Pruned } from './upkeep.ts';
 
 /**
- * SQL: runs that ended before $1 and are not needed. Needed are each pipeline's newest run, which
- * may be continued; its newest published run, which shows that there is nothing to do; runs of
- * current and kept versions of tables; and runs whose hook was interrupted.
+ * SQL: runs that ended before $1, except needed ones: each pipeline's newest run, which may be
+ * continued, and newest published run, which shows that there is nothing to do; runs of current and
+ * kept versions of tables; runs whose hook was interrupted.
  */
 const oldRuns = `
   select r.id from etl.run r
@@ -33,7 +33,7 @@ export const countOld = async (client: Client, before: Date): Promise<Pruned> =>
     )
   ).rows[0];
 
-/** Small transactions, so that none holds a snapshot for long. */
+/** Limits of a transaction, so that none holds a snapshot for long. */
 const runsAtOnce = 500;
 const rowsAtOnce = 20_000;
 
@@ -55,7 +55,7 @@ const partsOfRuns = [
   ['runs', 'etl.run', 'select ctid from etl.run where id = any ($1)'],
 ] as const;
 
-/** Calls `then` between transactions; it may throw. The next call deletes the rest. */
+/** Calls `then`, which may throw, between transactions. The next call deletes the rest. */
 export const deleteOld = async (client: Client, before: Date, then: () => void): Promise<Pruned> => {
   const counts = { runs: 0, files: 0, chunks: 0, rejects: 0, failures: 0 };
   const ids: readonly string[] = (await client.query(`${oldRuns} order by 1`, [before])).rows.map(

@@ -26,22 +26,19 @@ export interface PublishedFile {
 interface ComparedVersion extends PublishedFile {
   /** True if some of its rows were deleted with replaced partitions. */
   readonly isPartial: boolean;
-  /** True if rejects of this version were corrected after it was published. */
+  /** True if rejects were corrected after this version was published. */
   readonly isCorrected: boolean;
   readonly fingerprint: string;
-  /** Start of the run that loaded the file: the file has been known since then. */
   readonly seenAt: Date;
 }
 
 export interface KnownVersion extends ComparedVersion {
-  /** Index of the listed file. */
   readonly place: number;
   readonly isSame: boolean;
 }
 
 /** A version that may have the content of a file with another name. */
 export interface StoredVersion extends ComparedVersion, Pick<NewFile, 'source' | 'member'> {
-  /** null: its run was deleted. */
   readonly constants: NewFile['constants'] | null;
 }
 
@@ -88,7 +85,7 @@ export const knownVersions = (
     ],
   });
 
-/** Other pipelines that have published the table which is now in production. */
+/** Pipelines that have published the table which is now in production. */
 export const otherPipelines = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -101,7 +98,6 @@ export const otherPipelines = async (
   return rows.map(({ name }) => name);
 };
 
-/** Known files of the table, except those with these ids. */
 export const goneFiles = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -124,7 +120,7 @@ export const ownFilesOf = async (client: Client, { pipeline, schema, table }: Fi
   return rows[0]!.state;
 };
 
-/** Ids of the table's versions in production, whichever pipeline loaded them. */
+/** Ids of the table's versions, whichever pipeline loaded them. */
 export const recordedFiles = async (
   client: Client,
   { schema, table }: FilesOf,
@@ -139,7 +135,7 @@ export const recordedFiles = async (
 /** SQL: the end of a fingerprint, which stays the same when a file is copied or moved. */
 const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
-/** Versions with the size and fingerprint end of a given file: the same file, or a copy. */
+/** Equal size and end of the fingerprint: the same file, or a copy. */
 export const versionsLike = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -162,7 +158,6 @@ export const versionsLike = (
     ],
   });
 
-/** Called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections, seen_at)
@@ -181,33 +176,25 @@ export const forgetAllFiles = (schema: string, tables: readonly string[]): Query
   values: [schema, tables],
 });
 
-/** Whichever pipeline loaded them. */
 export const forgetStale = (schema: string, table: string, ids: readonly number[]): Query => ({
   text: 'delete from etl.published_file where schema_name = $1 and table_name = $2 and file_id = any ($3)',
   values: [schema, table, ids],
 });
 
-/** Returns the `table` of each version. */
 export const forgetFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
   text: `delete from etl.published_file where pipeline = $1 and schema_name = $2 and file_id = any ($3)
     returning table_name as "table"`,
   values: [pipeline, schema, ids],
 });
 
-/**
- * Marks versions as removed on request: not loaded again until the file changes. Returns the
- * `table` of each version.
- */
+/** The versions are not loaded again until the file changes. Returns the `table` of each. */
 export const unloadFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
   text: `update etl.published_file set unloaded = true, rows = 0
     where pipeline = $1 and schema_name = $2 and file_id = any ($3) returning table_name as "table"`,
   values: [pipeline, schema, ids],
 });
 
-/**
- * Subtracts rows that were deleted with replaced partitions, whichever pipeline loaded them;
- * forgets versions without rows.
- */
+/** Subtracts rows that were deleted with replaced partitions; forgets versions without rows. */
 export const replaceRows = (
   schema: string,
   table: string,
@@ -223,7 +210,7 @@ export const replaceRows = (
   values: [schema, table, leaving.map(({ file }) => file), leaving.map(({ rows }) => rows)],
 });
 
-/** Rows of files that are not listed, by pipeline: replacing the table would lose them. */
+/** Rows of files that are not listed: replacing the table would lose them. */
 export const rowsOfOthers = async (
   client: Client,
   { schema, table }: FilesOf,

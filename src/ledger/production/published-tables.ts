@@ -7,7 +7,6 @@ import type { RowChanges } from '../../core/model.ts';
 interface PublishedTable {
   readonly table: string;
   readonly schema: string;
-  /** null: there was no table, or its rows were not counted. */
   readonly rowsBefore: number | null;
   readonly rows: number;
   readonly seconds: number;
@@ -19,7 +18,6 @@ interface PublishedTable {
   readonly publishedAt: Date;
 }
 
-/** Empty until the run is published. */
 export const publishedTables = (client: Client, runId: number): Promise<readonly PublishedTable[]> =>
   rowsOf(client, {
     text: `select table_name as "table", schema_name as schema, rows_before::float8 as "rowsBefore", rows::float8, seconds, strategy,
@@ -45,7 +43,7 @@ export interface Recorded {
   readonly isWhole: boolean;
 }
 
-/** One row for an existing table; `recorded` is null if no run has published exactly this table. */
+/** One row for an existing table; null if no run has published exactly this table. */
 export const selectRecorded = (schema: string, table: string): Query => ({
   text: `select (
       select json_build_object('run', p.run_id, 'rows', p.rows, 'isWhole', p.partition_oids is not distinct from ${partitionOids('c.oid')})
@@ -63,7 +61,7 @@ export const publicationsOf = async (
   schema: string,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
-  // Not only `count`: it would stay the same if one run is pruned and another one publishes.
+  // If one run is pruned and another publishes, `count` alone would stay the same.
   const { rows } = await client.query<{ name: string; state: string }>(
     `select t.name, concat_ws(' ', count(p.run_id), sum(p.run_id)) as state
       from unnest($2::text[]) t (name) left join etl.published_table p on p.schema_name = $1 and p.table_name = t.name

@@ -16,14 +16,13 @@ interface OwnColumn {
 }
 
 export interface CorrectionColumns {
-  /** Number of fields in each record. */
   readonly count: number;
   readonly places: Readonly<Record<(typeof neededColumns)[number], number>>;
   readonly own: readonly OwnColumn[];
 }
 
 export const correctionColumns = (names: readonly string[]): CorrectionColumns | Problem => {
-  // The source file may be an export itself and have such names, too. Ours come first.
+  // The source file may be an export itself; our own columns come first.
   const before = names.find((name) => /^_+run$/.test(name))?.slice(0, -'run'.length);
   if (before === undefined) return { problem: 'it does not have the columns of an export' };
   const missing = neededColumns.find((name) => !names.includes(before + name));
@@ -40,13 +39,13 @@ export const correctionColumns = (names: readonly string[]): CorrectionColumns |
 
 /** Indexes, in the CSV, of the source file's fields. */
 export interface FieldPlaces {
-  /** In the source file's order; undefined: an unnamed last field, empty in every record. */
+  /** undefined: an unnamed last field, empty in every record. */
   readonly fields: readonly (number | undefined)[];
   /** Unnamed columns that the source file does not have; they must be empty. */
   readonly blank: readonly number[];
 }
 
-/** Counts fields up to the last one that has a name. */
+/** Fields up to the last one that has a name. */
 const namedCount = (header: readonly string[]): number => header.findLastIndex((name) => name !== '') + 1;
 
 const isInOrder = (places: readonly (number | undefined)[]): boolean => {
@@ -54,7 +53,7 @@ const isInOrder = (places: readonly (number | undefined)[]): boolean => {
   return known.every((place, index) => index === 0 || place > known[index - 1]!);
 };
 
-/** Finds each field of the source file by name. In another order, names must be unique. */
+/** Finds fields by name. In another order, names must be unique. */
 export const fieldPlaces = ({ own }: CorrectionColumns, header: readonly string[]): FieldPlaces | Problem => {
   const left = [...own];
   const fields: (number | undefined)[] = [];

@@ -21,7 +21,7 @@ const isOfPath = `c.pipeline = u.pipeline and c.table_name = f.table_name and c.
   and c.location = f.location and c.member is not distinct from f.member`;
 const isOfFile = `${isOfPath} and c.fingerprint = f.fingerprint and c.header = f.header`;
 
-/** SQL: joins a reject r of a file f to its run u and to a correction c that u has not tried. */
+/** SQL: joins a reject r of a file f to its run u, and to a correction c that u has not tried. */
 export const correctionOfReject = `join etl.run u on u.id = r.run_id
     left join etl.correction c on ${isOfFile} and c.byte = r.byte and c.id is distinct from r.correction`;
 
@@ -53,15 +53,15 @@ export const selectCorrections = (runId: number, table: string, limit: number): 
 export interface CorrectionOutcome {
   readonly correction: Correction;
   readonly outcome: 'copied' | 'filtered' | 'rejected';
-  /** The fault of a rejected correction; in etl.reject it precedes the record's original faults. */
+  /** In etl.reject, this fault precedes the record's original faults. */
   readonly column: string | null;
   readonly code: RejectCode | null;
   readonly reason: string | null;
 }
 
 /**
- * Deletes the rejects of loaded corrections, adapts the chunk's counts, and adds the faults of
- * refused corrections to their rejects. Called in the transaction that loads the corrections.
+ * Deletes the rejects of loaded corrections, adapts the chunk's counts, and adds faults of refused
+ * corrections. Called in the transaction that loads the corrections.
  */
 export const exchangeRejects = (epoch: string, outcomes: readonly CorrectionOutcome[]): Query => ({
   text: `with outcome as (
@@ -126,8 +126,7 @@ export const correctionsByTable = async (
 };
 
 /**
- * Files with corrections for another version of the file, unless the previous run already met this
- * mismatch.
+ * Files with corrections for another version, unless the previous run already met this mismatch.
  */
 export const outdatedCorrections = (
   client: Client,
@@ -164,11 +163,9 @@ export const recorrectedTables = async (client: Client, runId: number): Promise<
 
 export interface NewCorrection extends Pick<Correction, 'fileId' | 'byte' | 'fields'> {
   readonly fileKey: string;
-  /** Line in the file of corrections. */
   readonly line: number;
 }
 
-/** `unknownLine`: first correction without a reject. */
 interface KeptCorrections {
   readonly given: number;
   readonly added: number;
@@ -219,7 +216,7 @@ export const keepCorrections = async (
   return kept!;
 };
 
-/** `loadedLine`, `loadedBy`: line and run of the first correction that is loaded. */
+/** Line and run of the first correction that is loaded. */
 interface WithdrawnCorrections {
   readonly withdrawn: number;
   readonly loadedLine: number | null;

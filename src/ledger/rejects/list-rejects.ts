@@ -15,16 +15,11 @@ export interface RejectedRun {
   readonly pipeline: string;
   readonly state: RunState;
   readonly startedAt: Date;
-  /** Of the chosen table, or of all tables. */
   readonly total: number;
-  /** Rejects that have a correction now. */
   readonly corrected: number;
 }
 
-/**
- * A rejected record: its first fault, the number of its faults (`faults`), and stored further
- * faults (`more`).
- */
+/** The first fault of a record, the number of its faults, and further stored faults (`more`). */
 export interface RejectRow extends Fault {
   readonly id: number;
   readonly run: number;
@@ -47,7 +42,6 @@ export interface RejectChoice {
   readonly table: string | null;
 }
 
-/** The run under way, or the last that ended. */
 export const selectNewestRejected = ({ pipeline, table }: Omit<RejectChoice, 'runId'>): Query => ({
   text: `select r.id::float8 as id from etl.run r
     where ($1::text is null or r.pipeline = $1)
@@ -91,7 +85,7 @@ export const rejectColumns = `
   r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
   r.fault_count as faults, r.more_faults as more, r.raw, c.id is not null as "isCorrected"`;
 
-/** Rejects in file order, after the reject at (byte, id). */
+/** Selects rejects in file order, after the reject at (byte, id). */
 const selectPage = (
   runId: number,
   file: { readonly id: string; readonly table: string },
@@ -128,7 +122,6 @@ export const rejectedRun = async (client: Client, choice: RejectChoice): Promise
   };
 };
 
-/** Yields rejects in file order; holds one page in memory. */
 export async function* rejectPages(
   client: Client,
   runId: number,

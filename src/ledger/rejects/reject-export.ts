@@ -4,7 +4,7 @@ import { csvRecord } from '../../format/records/record-fields.ts';
 import type { RejectRow } from './list-rejects.ts';
 import { fieldsOfReject, isCut, type RecordShape } from './reject-records.ts';
 
-/** First columns of an export. Leading underscores distinguish them from the file's fields. */
+/** Enough leading underscores make these names differ from the file's fields. */
 export const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
 
 export const reasonNames = (header: readonly string[]): readonly string[] => {

@@ -27,10 +27,11 @@ interface RejectsOfPage {
   readonly limit: number;
 }
 
-/** Rejects that one query searches: an index on kinds of faults would slow down every load. */
+/**
+ * An index on kinds of faults would slow down every load, so a query searches this many rejects.
+ */
 const searchedMax = 20_000;
 
-/** SQL: rejects of a run after a position, in index order. */
 const inOrder = `
       from etl.reject r
       where r.run_id = $1 and ${isOfTable('r.table_name', '$2')}
@@ -63,13 +64,12 @@ const selectLast = (runId: number, wanted: RejectsOfPage): Query => ({
   values: placeValues(runId, wanted),
 });
 
-/** `next` undefined: there are no more. */
 interface RejectsFound {
   readonly rejects: readonly PlacedReject[];
   readonly next: RejectPlace | undefined;
 }
 
-/** May return fewer than `limit` rejects although more follow, if the wanted kind is rare. */
+/** May return fewer than `limit` rejects although more follow. */
 export const rejectsAfter = async (
   client: Client,
   runId: number,

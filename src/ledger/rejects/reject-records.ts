@@ -16,24 +16,21 @@ interface RecordedFormat extends Pick<RecordedFormats, 'columns'> {
   readonly dialect: Dialect;
 }
 
-/** Common shape of a table's files with rejects: one header, possibly several dialects. */
+/** Files of a table with the same header; their dialects may differ. */
 export interface RecordShape {
   readonly table: string;
   readonly header: readonly string[];
   readonly formats: RecordedFormats;
-  /** Index of the dialect by file name; 0 if missing. */
   readonly readings: Readonly<Record<string, number>>;
 }
 
 interface ShapeRow extends RecordShape {
-  /** First file with rejects. */
   readonly file: string;
 }
 
-/** Shapes that an error names. */
 const shapesShown = 5;
 
-/** SQL: formats of a table, as run $1 recorded them. */
+/** SQL: a table's formats, as run $1 recorded them. */
 const formatsOf = (table: string): string => `(select u.formats -> ${table} from etl.run u where u.id = $1)`;
 
 /** SQL: format of a file of run $1. */
@@ -93,7 +90,7 @@ const withoutFields: ReadonlySet<RejectCode> = new Set([
   'record_too_long',
 ]);
 
-/** True if only the beginning of the record was stored (format/raw-text.ts). */
+/** Only the beginning of the record was stored (format/raw-text.ts). */
 export const isCut = ({ raw }: Pick<RejectRow, 'raw'>): boolean =>
   raw.endsWith('…') && Buffer.byteLength(raw) >= rejectRawBytesMax;
 
@@ -111,7 +108,6 @@ export interface RejectInFile extends RejectRow, Pick<RecordShape, 'header'> {
   readonly format: RecordedFormat;
 }
 
-/** Rejects whose records include this line of the file. */
 export const rejectsAt = (
   client: Client,
   runId: number,

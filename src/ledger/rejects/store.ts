@@ -51,7 +51,6 @@ export interface FaultKind {
   readonly column: string | null;
   readonly code: string;
   readonly count: number;
-  /** File, lines, reason and record of the first fault. */
   readonly file: string;
   readonly line: number;
   readonly lastLine: number;
@@ -59,13 +58,13 @@ export interface FaultKind {
   readonly raw: string;
 }
 
-/** Most frequent first; `total` counts also kinds that are not listed. */
+/** Most frequent first; `total` counts all kinds. */
 export interface FaultKinds {
   readonly kinds: readonly FaultKind[];
   readonly total: number;
 }
 
-/** Matches values in reasons: quoted texts and numbers. */
+/** Quoted texts and numbers. */
 const valuesInReasons = String.raw`"(\\.|[^"\\])*"|[0-9]+`;
 
 /** SQL: every fault of a reject r, as (column_name, code, reason). */
@@ -76,8 +75,8 @@ const faultsOfRejects = `(
   )`;
 
 /**
- * SQL condition that keeps to the index reject_run: with an equality, the planner may choose
- * another index and read the rejects of all runs.
+ * SQL condition that keeps to the index reject_run: for an equality, the planner may choose another
+ * index and read the rejects of all runs.
  */
 export const isOfTable = (column: string, table: string): string =>
   `(${table}::text is null or ${column} between ${table} and ${table})`;
@@ -112,7 +111,7 @@ const selectFaultKinds = (runId: number, table: string | null, limit: number, wi
   values: [runId, table, limit, valuesInReasons],
 });
 
-/** `table` null: all tables. `within`: examines only the first rejects. */
+/** `within`: examines only the first rejects. */
 export const faultKinds = async (
   client: Client,
   runId: number,
@@ -137,8 +136,8 @@ export const isOverLimit = (limit: RejectLimit, rejected: number, records: numbe
   limit.kind === 'count' ? rejected > limit.records : rejected * 100 > limit.percent * records;
 
 /**
- * Number of rejects that stops a load: the limit is exceeded, and there are enough examples. Never
- * for a percentage, because all further records may be good.
+ * Enough rejects to stop a load and show examples. Not for a percentage, because all further
+ * records may be good.
  */
 export const rejectsKeptMax = (limit: RejectLimit): number =>
   limit.kind === 'count' ? Math.max(rejectsCollectedMax, limit.records + 1) : Infinity;

@@ -4,7 +4,6 @@ import { isThere, runQuery, withTransaction, rowsOf, type Client } from '../../d
 import { storableJson } from '../../db/sql.ts';
 import type { DataTestResult } from '../../core/data-test.ts';
 
-/** Replaces the run's earlier results. */
 export const recordTests = async (
   client: Client,
   runId: number,
@@ -29,7 +28,6 @@ export const testsOfRun = (client: Client, runId: number): Promise<readonly Data
     values: [runId],
   });
 
-/** Names of files by id, as far as the bookkeeping has them. */
 export const fileNames = async (
   client: Client,
   ids: readonly string[],

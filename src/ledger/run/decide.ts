@@ -1,17 +1,16 @@
 // Decides how a run begins: as a new run, or by continuing an unfinished run. Pure.
 //
-// The rule is the same whether the unfinished run failed, was stopped or was killed. Rows in
-// staging do not name their file, so a table is kept as a whole or loaded again as a whole. It is
-// kept if the definition of its staged rows and its files with loaded chunks are unchanged; its
-// other files may change, appear or disappear. If no table is kept, a new run begins.
+// Rows in staging do not name their file, so a table is kept as a whole or loaded again as a whole.
+// It is kept if the definition of its staged rows and its files with loaded chunks are unchanged;
+// its other files may change, appear or disappear. If no table is kept, a new run begins.
 
 import type { SourceFile } from '../../core/model.ts';
 import type { LatestRun, NewFile } from './ledger.ts';
 
-/** A table for which the unfinished run's plan no longer holds. */
+/** A table that the unfinished run would load differently now. */
 export interface TableChange {
   readonly table: string;
-  /** True if its loaded rows are kept, because only files without loaded chunks differ. */
+  /** True if only files without loaded chunks differ. */
   readonly isKept: boolean;
   readonly why: string;
 }
@@ -22,13 +21,11 @@ export type Beginning =
   | { readonly kind: 'new'; readonly why: string | undefined };
 
 export interface KnownFile extends SourceFile {
-  /** True if some of its rows are in staging. */
   readonly isLoaded: boolean;
 }
 
 export interface Situation {
   readonly latest: LatestRun | undefined;
-  /** Files of the latest run, and files now. */
   readonly before: readonly KnownFile[];
   readonly now: readonly NewFile[];
   /** Hash of what shapes each table's staged rows. */
@@ -37,11 +34,10 @@ export interface Situation {
   readonly landings: ReadonlySet<string>;
   /** Tables with a loaded correction that was corrected again. */
   readonly recorrected: ReadonlySet<string>;
-  /** True if the user asked to start over (`--fresh`, `--full-refresh`). */
+  /** True if the user asked to start over. */
   readonly fresh: boolean;
 }
 
-/** Identifies a file of a table, whatever its content. */
 export const fileKey = ({
   table,
   source,

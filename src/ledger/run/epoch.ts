@@ -1,9 +1,8 @@
-// The crash epoch: a uuid in the unlogged table etl.canary, which the server empties whenever it
-// empties our staging tables.
+// The crash epoch: a uuid in the unlogged table etl.canary.
 //
-// A crash, the promotion of a standby and a restore from a physical backup empty both; a clean
-// restart keeps both. So reading one row tells if staging is intact. A chunk in the ledger counts
-// only under its run's epoch.
+// A crash, the promotion of a standby and a restore from a physical backup empty the canary and our
+// staging tables; a clean restart keeps both. So reading one row tells if staging is intact. A
+// chunk counts only under its run's epoch.
 
 import { advisoryKeys } from '../../db/connect/advisory-keys.ts';
 import { holdsPipelineLock } from '../../db/session/advisory-lock.ts';
@@ -30,7 +29,7 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
-/** Selects what `judgeLoading` needs, and locks the run's row until the transaction ends. */
+/** Also locks the run's row until the transaction ends. */
 export const selectLoading = ({ runId }: Lease): Query => ({
   text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
       ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
@@ -42,13 +41,13 @@ export const mayLoad = ({ epoch, generation }: Lease, { rows: [run] }: QueryResu
   run !== undefined && run.epoch === epoch && run.generation === generation && run.isLocked;
 
 /**
- * Throws if a chunk of the run must not be loaded now: ETL_EPOCH_CHANGED after a crash;
- * ETL_RUN_TAKEN or ETL_RUN_CANCELLED if the run is no longer loading; ETL_RUN_SUPERSEDED if another
- * coordinator has re-split its files; ETL_LOCK_LOST if the coordinator lost the pipeline's lock.
+ * Throws if a chunk must not be loaded now: ETL_EPOCH_CHANGED after a crash; ETL_RUN_TAKEN or
+ * ETL_RUN_CANCELLED if the run is no longer loading; ETL_RUN_SUPERSEDED if another coordinator has
+ * re-split its files; ETL_LOCK_LOST if the coordinator lost the pipeline's lock.
  *
- * Called in the chunk's transaction, which holds a lock on the run's row. So a process that takes
- * over the run waits for current chunks, and a loader that missed the takeover stops here. Proved
- * by test/integration/generation.test.ts.
+ * The chunk's transaction locks the run's row. So a process that takes over waits for current
+ * chunks, and a loader that missed the takeover stops here. Proved by
+ * test/integration/generation.test.ts.
  */
 export const judgeLoading = async (
   client: Client,
@@ -62,8 +61,8 @@ export const judgeLoading = async (
 };
 
 /**
- * Throws if tables must not be published now: ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST
- * without the pipeline's lock. Called in the publishing transaction.
+ * ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST without the pipeline's lock. Called in the
+ * publishing transaction.
  */
 export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {
   const { rows } = await client.query(

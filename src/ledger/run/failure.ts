@@ -12,8 +12,8 @@ export const failuresShown = 10;
 const failuresKept = 1_000;
 
 /**
- * A failure is recorded once in this time: a job is tried ten times, and a schedule is checked
- * every two seconds.
+ * Otherwise, retried jobs and schedules, checked every two seconds, would record the same failure
+ * again and again.
  */
 const sameFailureMinutes = 10;
 
@@ -42,10 +42,7 @@ const forgetOld: Query = {
   values: [failuresKept],
 };
 
-/**
- * Does nothing without a bookkeeping. Calls `isNew`, in the same transaction, unless the failure
- * was recorded recently.
- */
+/** Calls `isNew`, in the same transaction, unless the failure was recorded recently. */
 export const keepFailure = async (
   client: Client,
   failure: NewFailure,
@@ -69,7 +66,6 @@ interface FailuresWanted {
   readonly ofJobs?: boolean;
 }
 
-/** Newest first. */
 export const listFailures = async (
   client: Client,
   { limit, queue, pipeline, since, ofJobs = false }: FailuresWanted,

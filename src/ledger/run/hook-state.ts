@@ -4,13 +4,12 @@ import type { Client } from '../../db/client.ts';
 import { storable, type Query } from '../../db/sql.ts';
 import type { EtlError } from '../../core/errors/errors.ts';
 
-/** Records that the hook must be called after the commit. */
 export const setHookPending = (runId: number): Query => ({
   text: 'update etl.run set hook_pending = true where id = $1',
   values: [runId],
 });
 
-/** Records that the hooks of this run and of all earlier runs have ended, perhaps with an error. */
+/** Ends the hooks of all earlier runs, too. */
 export const hookEnded = (
   pipeline: string,
   runId: number,
@@ -22,7 +21,6 @@ export const hookEnded = (
   values: [pipeline, runId, error?.code ?? null, error === undefined ? null : storable(error.message)],
 });
 
-/** The newest published run whose hook has not ended. */
 export const pendingHook = async (client: Client, pipeline: string): Promise<number | undefined> =>
   (
     await client.query(

@@ -14,7 +14,6 @@ export const keepBuild = (runId: number, build: KeptBuild): Query => ({
   values: [runId, storableJson(build)],
 });
 
-/** Deletes what it returns, so an attempt that is killed while publishing builds again. */
 export const takeBuild = async (client: Client, runId: number): Promise<KeptBuild | undefined> =>
   (
     await runQuery(client, {
@@ -26,8 +25,7 @@ export const takeBuild = async (client: Client, runId: number): Promise<KeptBuil
   ).rows[0]?.build;
 
 /**
- * Hash of what is loaded for the run and published in the schema: SQL of derived tables may read
- * both.
+ * Hash of what is loaded and what is published in the schema: SQL of derived tables may read both.
  */
 export const loadedState = async (client: Client, runId: number, schema: string): Promise<string> =>
   (

@@ -18,7 +18,6 @@ export interface NewRun {
   readonly host: string;
   readonly pid: number;
   readonly workers: number;
-  /** Job on the run queue. */
   readonly job?: string | undefined;
   readonly queue: string;
   readonly isFullRefresh: boolean;
@@ -66,8 +65,8 @@ export const insertFiles = (
 });
 
 /**
- * Moves a run back from `publishing` to `loaded` if its tables must be built again; `loaded_at`
- * then stays. Changes no row if the run was cancelled.
+ * May move a run back from `publishing` to `loaded`, if its tables must be built again. Changes no
+ * row if the run was cancelled.
  */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
@@ -121,14 +120,13 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
     )
   ).rows[0];
 
-/** The only way to learn if a commit succeeded during which the connection was lost. */
+/** Tells if a commit succeeded during which the connection was lost. */
 export const runStanding = async (
   client: Client,
   runId: number,
 ): Promise<{ readonly state: RunState; readonly generation: number }> =>
   (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
-/** A run's files, as they were when the run was planned. */
 export const runFiles = (client: Client, runId: number): Promise<readonly SourceFile[]> =>
   rowsOf(client, {
     text: `select f.id::float8 as id, f.run_id::float8 as "runId",
@@ -140,7 +138,6 @@ export const runFiles = (client: Client, runId: number): Promise<readonly Source
     values: [runId],
   });
 
-/** The newest run, if it is unfinished. */
 export const selectUnfinished = (pipeline: string): Query => ({
   text: `select id::int as run, host, pid, to_char(started_at, 'YYYY-MM-DD HH24:MI:SS TZ') as started
     from etl.run
@@ -166,7 +163,6 @@ export const claimChunk = (fileId: number, start: Position, epoch: string): Quer
   values: [fileId, start.byte, start.line, start.record, epoch],
 });
 
-/** In the transaction that claimed the chunk. */
 export const completeChunk = (fileId: number, start: Position, end: Position, counts: Counts): Query => ({
   text: `update etl.chunk
     set byte_end = $3, lines = $4, records = $5, copied = $6, rejected = $7, filtered = $8,
@@ -184,7 +180,7 @@ export const completeChunk = (fileId: number, start: Position, end: Position, co
   ],
 });
 
-/** Recorded by the first loader that reads the end; all loaders find the same end. */
+/** All loaders find the same end; the first one records it. */
 export const endFile = (fileId: number, dataEnd: number): Query => ({
   text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
   values: [fileId, dataEnd],
@@ -203,7 +199,7 @@ export interface LoadedChunkRow extends Counts {
   readonly end: Position;
 }
 
-/** Chunks of a run, or of one of its files, that count under the run's epoch, in file order. */
+/** Only chunks that count under the run's epoch, in file order. */
 export const loadedChunks = async (
   client: Client,
   runId: number,
@@ -236,7 +232,7 @@ export interface FileTotals
 
 /**
  * Totals of the data that is proved to be in staging. Looks up chunks by key: statistics do not
- * know a new run, so a plain join would compare every file with every chunk, for minutes.
+ * know a new run, so a plain join would take minutes.
  */
 export const fileTotals = (client: Client, runId: number): Promise<readonly FileTotals[]> =>
   rowsOf(client, {

@@ -15,7 +15,10 @@ const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonl
   return missing;
 };
 
-/** In file order. Linear, because a run may have thousands of files and chunks. */
+/**
+ * Returns ranges in file order. Takes linear time, because a run may have thousands of files and
+ * chunks.
+ */
 export const missingSegments = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],

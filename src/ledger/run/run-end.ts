@@ -5,15 +5,15 @@ import { storable, type Query } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { RunState } from '../../core/model.ts';
 
-/** Errors that mean that the bytes read from a file were not its real content. */
+/** The bytes read from the file were not its real content. */
 const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 
 /**
- * Returns no row if the run was published, or taken over by another process.
+ * Returns no row if the run was published, or taken over.
  *
- * A misread file loses its fingerprint, so its rows are not kept even if the intact file returns
- * unchanged (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again").
- * On a full disk, the error uses the space of `end_room`: a longer row would need another page
+ * A misread file loses its fingerprint: its rows are not kept even if the intact file returns
+ * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again"). On a full
+ * disk, the error uses the space of `end_room`: a longer row would need another page
  * (test/fault/disk-full.test.ts).
  */
 export const endRun = (
@@ -45,9 +45,8 @@ export const endRun = (
 });
 
 /**
- * Cancels a run from any process; the run's processes notice at their next chunk or step. Also
- * cancels an ended run whose job would be delivered again. Returns no row if the run has ended for
- * good.
+ * The run's processes notice at their next chunk or step. Also cancels an ended run whose job would
+ * be delivered again. Returns no row if the run has ended for good.
  */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
   text: `update etl.run
@@ -63,7 +62,6 @@ interface RunOfJob {
   readonly state: RunState;
   readonly errorCode: string | null;
   readonly definition: string;
-  /** Values that reproduce its parameters. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 

@@ -3,7 +3,6 @@
 import { runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 
-/** Steps of a table's plan, in the order of processing. */
 export interface PlannedRows {
   readonly table: string;
   readonly isDerived: boolean;
@@ -11,7 +10,6 @@ export interface PlannedRows {
 }
 
 export interface Notice {
-  /** ISO 8601. */
   readonly at: string;
   readonly text: string;
 }
@@ -44,7 +42,6 @@ const cut = (text: string): string =>
     ? text
     : `${text.slice(0, textCharsMax)} … (${text.length - textCharsMax} characters more)`;
 
-/** Keeps the first rows that fit. */
 export const cutPlan = (tables: readonly PlannedRows[]): RunStory['plan'] => {
   let [chars, rowsCut] = [0, 0];
   const hasRoom = (...texts: readonly string[]): boolean =>

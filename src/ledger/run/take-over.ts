@@ -5,7 +5,7 @@ import { storableJson, type Query } from '../../db/sql.ts';
 import type { SourceFile } from '../../core/model.ts';
 import type { NewRun } from './ledger.ts';
 
-/** Ends unfinished runs whose staging tables will be dropped. */
+/** Ends unfinished runs, because their staging tables will be dropped. */
 export const abandonRuns = (pipeline: string, why: string): Query => ({
   text: `update etl.run
     set state = 'cancelled', finished_at = coalesce(finished_at, clock_timestamp()),
@@ -15,7 +15,7 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
   values: [pipeline, why],
 });
 
-/** Attempts to remember; further ones probably have the same errors. */
+/** Further attempts probably have the same errors. */
 const earlierMax = 20;
 
 /** SQL: adds the last attempt, unless the same process continues after a lost connection. */
@@ -24,7 +24,7 @@ const earlierAttempts = `case when host = $2 and pid = $3 and finished_at is nul
           'startedAt', coalesce(continued_at, started_at), 'endedAt', finished_at, 'errorCode', error_code, 'error', error) end`;
 
 /**
- * Continues a run, as its next generation, over the session that holds the pipeline's lock. Waits
+ * Continues a run as its next generation, over the session that holds the pipeline's lock. Waits
  * for current chunks of other loaders, whose transactions lock the run's row; then these loaders
  * stop. Returns no row if the run was cancelled for the same job: only a new request continues it.
  */
@@ -42,8 +42,8 @@ export const adoptRun = (
 });
 
 /**
- * Stops all loaders after their current chunks, so that the loaded data can no longer change.
- * Called only by the holder of the pipeline's lock.
+ * Waits for current chunks and stops all loaders: the loaded data can no longer change. Called only
+ * by the holder of the pipeline's lock.
  */
 export const fenceRun = (runId: number): Query => ({
   text: 'update etl.run set generation = generation + 1 where id = $1',
@@ -69,13 +69,12 @@ export const redefineRun = (
   ],
 });
 
-/** Deletes all other files of the run, with their chunks and rejects. */
 export const forgetOtherFiles = (runId: number, kept: readonly Pick<SourceFile, 'id'>[]): Query => ({
   text: 'delete from etl.source_file where run_id = $1 and id <> all ($2)',
   values: [runId, kept.map(({ id }) => id)],
 });
 
-/** Makes ordinals negative, so that they stay unique while new ones are set. */
+/** Negative ordinals stay unique while new ones are set. */
 export const freeOrdinals = (runId: number): Query => ({
   text: 'update etl.source_file set ordinal = -1 - ordinal where run_id = $1',
   values: [runId],

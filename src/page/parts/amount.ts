@@ -22,7 +22,6 @@ export const until = (at: Date, now: Date): string => {
   return seconds <= 0 ? 'due' : `in ${roughly(seconds)}`;
 };
 
-/** A share such as '50 %'. Only the whole is shown as 100 %. */
 export const share = (part: number, whole: number): string => {
   if (whole <= 0) return '–';
   const percent = (100 * part) / whole;

@@ -1,5 +1,5 @@
-// The chunk map: a bar per file, and in it a rectangle per chunk. Chunks are coloured by state, by
-// the worker that loaded them, or by epoch (the number of server crashes before they were loaded).
+// The chunk map: a bar per file, and in it a rectangle per chunk, coloured by state, by worker, or
+// by epoch (the number of server crashes before the chunk was loaded).
 
 import { formatBytes } from '../../core/amounts.ts';
 import type { ChunkCell, ChunkMap, MappedFile } from '../../ledger/history/chunk-map.ts';
@@ -15,7 +15,6 @@ export type Colouring = (typeof colourings)[number];
 
 export interface ColouredMap extends ChunkMap {
   readonly by: Colouring;
-  /** Sessions that loaded, by their beginning: worker n is the n-th session. */
   readonly sessions: readonly number[];
   /** The run's epoch. Chunks of other epochs were lost in a crash. */
   readonly epoch: string;
@@ -41,8 +40,8 @@ const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | u
   sessions.includes(session) ? sessions.indexOf(session) + 1 : undefined;
 
 /**
- * The map's epochs with the number of crashes before each, earliest first. Counted down from the
- * run's epoch, whose number is known: the map may not have all epochs.
+ * The number of crashes before each epoch, earliest first. Only that of the run's epoch is known;
+ * earlier epochs count down from it, because the map may not have all of them.
  */
 const epochsOf = ({ cells, epoch, crashes }: ColouredMap): ReadonlyMap<string, number> => {
   const begun = new Map<string, number>();
@@ -89,7 +88,6 @@ const rectsOf = (
   return [rect, { ...span, colour: cell.state, y: barHeight - 4, height: 4 }];
 };
 
-/** Without the header. */
 const loadedShare = ({ loadedBytes, bytes, dataByte }: MappedFile): string =>
   share(loadedBytes, bytes - dataByte);
 
@@ -102,7 +100,6 @@ const summaryOf = (mapped: MappedFile): string => {
   ].join(', ');
 };
 
-/** Background of a bar: visible where nothing is loaded. */
 const open: Rect = { colour: 'open', x: 0, y: 0, width, height: barHeight };
 
 const bar = (file: MappedFile, map: ColouredMap, epochs: ReadonlyMap<string, number>): Html => {

@@ -1,5 +1,5 @@
-// Builds HTML. Escapes all texts and makes their invisible characters visible, unless the text was
-// built by `html` or `raw`.
+// Builds HTML. Escapes texts and makes invisible characters visible, except in what `html` and
+// `raw` built.
 
 import { html as htmlOf, raw } from 'hono/html';
 import { formatDate } from '../../core/amounts.ts';
@@ -29,7 +29,6 @@ export const time = (at: Date | null): Html =>
     ? html`<span class="dim">–</span>`
     : html`<time datetime="${at.toISOString()}">${formatDate(at)}</time>`;
 
-/** Makes invisible characters visible, for example as `\u200b`. */
 export const seen = (text: string): string => visible(text, '\t\n');
 
 export const fact = (name: string, value: unknown): Html =>

@@ -17,7 +17,6 @@ const places = [
 export interface Frame {
   readonly href: (path: string) => string;
   readonly server: string;
-  /** Address of the page's live updates; undefined if it has none. */
   readonly live: string | undefined;
   readonly now: Date;
   readonly isControl: boolean;

@@ -9,14 +9,12 @@ export const choiceLink = (text: string, address: string, isChosen: boolean): Ht
 export interface PageOfList {
   /** Noun of the list's entries, such as 'files'. */
   readonly what: string;
-  /** Index of the first shown entry, from 0. */
   readonly first: number;
   readonly shown: number;
   readonly size: number;
   readonly total: number;
 }
 
-/** Six digits are enough for any list. */
 export const readFirst = (text: string | null): number => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : 0);
 
 /** `linkTo`: address of the list from an index on. */

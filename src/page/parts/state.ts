@@ -1,4 +1,4 @@
-// States as words with a colour and a sign. Some people cannot distinguish the colours alone.
+// States as words with a colour and a sign, because some people cannot distinguish colours.
 
 import type { RunSummary } from '../../ledger/history/history.ts';
 import { isProcessGone, stateName } from '../../report/run-words.ts';

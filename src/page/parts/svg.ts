@@ -1,5 +1,5 @@
 // SVG pictures of rectangles. A page can have thousands, so they are written as short strings, and
-// this file escapes their texts.
+// escaped here.
 
 import { html, raw, seen, type Html } from './html.ts';
 
@@ -13,7 +13,6 @@ const entities: Readonly<Record<string, string>> = {
 const escape = (text: string): string => seen(text).replace(/[&<>"']/g, (character) => entities[character]!);
 
 export interface Rect {
-  /** CSS class that sets the colour. */
   readonly colour: string;
   readonly x: number;
   readonly y: number;
@@ -34,11 +33,9 @@ const rectText = ({ colour, x, y, width, height, title }: Rect): string => {
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** Description for screen readers. */
   readonly name: string;
 }
 
-/** Fills the available width. */
 export const picture = ({ width, height, name }: Picture, rects: readonly Rect[]): Html =>
   html`<svg role="img" aria-label="${name}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none">
     ${raw(rects.map(rectText).join(''))}

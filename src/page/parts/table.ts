@@ -15,7 +15,6 @@ const classOf = ({ isNumber, isLong }: Column<never>): string => (isNumber ? 'nu
 
 export interface TableOptions {
   readonly caption: string;
-  /** Replaces a table without rows. */
   readonly none?: string;
   /** Default: only screen readers get the caption, because most tables have a heading above. */
   readonly isCaptionHidden?: boolean;
@@ -52,7 +51,6 @@ export const table = <Row>(
   </div>`;
 };
 
-/** `none` replaces a table without rows. */
 export const tableSection = <Row>(
   id: string,
   title: string,

@@ -10,10 +10,9 @@ const width = 1000;
 const height = 160;
 
 interface Point {
-  /** End of the interval, from the start of the run. The other fields are means of the interval. */
+  /** End of the interval. The other fields are means of the interval. */
   readonly seconds: number;
   readonly perSecond: number;
-  /** Records that a later crash deleted. */
   readonly lostPerSecond: number;
   readonly bytesPerSecond: number;
 }
@@ -47,7 +46,6 @@ const area = (values: readonly number[], most: number): string => {
   return `M0 ${height}${steps.join('')}V${height}Z`;
 };
 
-/** `script`: address of the chart library. */
 export const throughputChart = (timeline: Timeline, script: string): Html => {
   const points = pointsOf(timeline);
   const loaded = points.map(({ perSecond }) => perSecond);

@@ -8,19 +8,15 @@ import type { TraceLink } from './trace-link.ts';
 export interface ViewContext {
   readonly client: Client;
   readonly queues: () => Promise<QueuesSeen | undefined>;
-  /** Variable parts of the path: ['12'] of /runs/12. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
   /** Adds the host's base path to a path of the page. */
   readonly href: (path: string) => string;
   readonly now: Date;
-  /** undefined if no address of traces was given. */
   readonly traceLink: TraceLink | undefined;
-  /** undefined if the page is read-only. */
   readonly control: { readonly pipelines: () => Promise<readonly string[]> } | undefined;
 }
 
-/** Omits empty values. */
 export const withQuery = (
   path: string,
   query: Readonly<Record<string, string | number | false | null | undefined>>,
@@ -39,10 +35,8 @@ export interface Section {
 
 export interface View {
   readonly title: string;
-  /** Entry of the navigation that is marked as the current page. */
   readonly place: string;
   readonly sections: readonly Section[];
-  /** Interval at which live updates read the view again. */
   readonly freshMs: number;
 }
 

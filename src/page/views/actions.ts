@@ -41,7 +41,6 @@ export const actionsView: MakeView = async (context) => {
   };
 };
 
-/** The visitor is redirected to this page after sending an action's form. */
 export const actionView: MakeView = async (context) => {
   const id = Number(context.parts[0]);
   const [found] = await listActions(context.client, { id, limit: 1 });

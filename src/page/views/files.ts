@@ -54,7 +54,7 @@ const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
   { title: 'Published', cell: ({ publishedAt }) => time(publishedAt) },
 ];
 
-/** Position after which the list goes on. Does not trust the query: anybody can write it. */
+/** Anybody can write the query, so the position may be anything. */
 const readAfter = (query: URLSearchParams): readonly [string, number] => {
   const id = Number(query.get('id'));
   return [query.get('after') ?? '', Number.isSafeInteger(id) ? id : 0];

@@ -35,7 +35,7 @@ const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: Rej
   return href(withQuery('/rejects', { run: run.id, ...narrowed, after: place }));
 };
 
-/** Position after which the list goes on. Does not trust the query: anybody can write it. */
+/** Anybody can write the query, so the position may be anything. */
 const readPlace = (text: string | null): RejectPlace | undefined => {
   try {
     const [name, fileId, byte, id]: unknown[] = JSON.parse(text ?? '');

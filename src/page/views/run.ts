@@ -58,7 +58,6 @@ const factsOf = (
   </dl>`;
 };
 
-/** Columns with long texts. */
 const longTitles = new Set(['file', 'format', 'published by']);
 
 const columnsOf = <Row>(columns: readonly RunColumn<Row>[]): readonly Column<Row>[] =>
@@ -88,9 +87,7 @@ const testColumns: readonly Column<DataTestResult>[] = [
 
 interface Choice {
   readonly by: Colouring;
-  /** Index of the chunk map's first file. */
   readonly map: number;
-  /** Index of the list's first file. */
   readonly files: number;
 }
 

@@ -47,10 +47,10 @@ interface Chosen {
 const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from = {}): string =>
   href(withQuery('/runs', { pipeline, state, ...from }));
 
-/** Writes `<microseconds>.<id>`; a run under way has no end, and so no microseconds. */
+/** `<microseconds>.<id>`; a run under way has no end, and so no microseconds. */
 const writePlace = ({ endedMicros, id }: RunPlace): string => `${endedMicros ?? ''}.${id}`;
 
-/** Position from which the list goes on. Does not trust the query: anybody can write it. */
+/** Anybody can write the query, so the position may be anything. */
 const readPlace = (text: string | null): RunPlace | undefined => {
   const [, micros = '', id] = /^(\d{0,16})\.(\d{1,15})$/.exec(text ?? '') ?? [];
   return id === undefined

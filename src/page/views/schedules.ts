@@ -53,7 +53,6 @@ const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   { title: 'Missed slots', cell: ({ catchUp }) => (catchUp ? 'caught up by one run' : 'left out') },
 ];
 
-/** As `2026-03-01`, oldest first. */
 const daysOf = (now: Date): readonly string[] =>
   Array.from({ length: daysBack + daysAhead }, (_, index) =>
     new Date(now.getTime() + (index - daysBack + 1) * dayMs).toISOString().slice(0, 10),

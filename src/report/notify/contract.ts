@@ -2,13 +2,11 @@
 
 import type { Notification } from '../../core/notification.ts';
 
-/** One attempt to deliver a notification. */
 export interface Attempt {
   /** The same in every attempt, so that receivers recognize repetitions. */
   readonly id: string;
   readonly at: Date;
   readonly notification: Notification;
-  /** Value of the receiver's secret. */
   readonly secret: string | undefined;
 }
 
@@ -17,7 +15,7 @@ export interface ChannelRequest {
   readonly body: string;
 }
 
-/** A kind of receiver, such as a webhook. It gets one POST for each notification. */
+/** A receiver gets one POST for each notification. */
 export interface Channel {
   /** True if a receiver may have a secret, with which requests are signed. */
   readonly isSigned: boolean;
@@ -25,5 +23,4 @@ export interface Channel {
   readonly request: (attempt: Attempt) => ChannelRequest;
 }
 
-/** The channel cannot sign with the value of a secret. */
 export class UnusableSecret extends Error {}

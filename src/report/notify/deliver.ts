@@ -1,7 +1,5 @@
 // Sends due notifications, and tries again after growing pauses. Errors of receivers are never
 // thrown.
-//
-// due -> claimed for some time -> delivered | due again after a pause | given up
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -16,7 +14,6 @@ import { channelOf } from './registry.ts';
 /** Seconds to wait after each attempt, two days in all. */
 const pauses = [0.5, 1, 5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400] as const;
 
-/** Longest pause that a receiver may ask for. */
 const pauseMsMax = 86_400_000;
 
 /** A receiver must answer before it does its work. */
@@ -32,7 +29,6 @@ export interface Delivering {
   readonly logger: Logger;
   /** Ends attempts. A later process sends the claimed notifications. */
   readonly signal: AbortSignal;
-  /** Set if an attempt must be shorter than usual. */
   readonly attemptMs?: number;
 }
 
@@ -81,15 +77,12 @@ export const missingVariables = async (
   return [...new Set(named)].filter((name) => name !== null && !env[name]) as string[];
 };
 
-/** True if this process could send a notification now. */
 export const isAnyDue = async (client: Client, delivering: Delivering): Promise<boolean> => {
   const receivers = await reachable(client, delivering);
   return receivers.length > 0 && (await outbox.nextAttemptMs(client, receivers)) === 0;
 };
 
-/**
- * Sends a notification; returns the statement that records the result. Errors: the signal's reason.
- */
+/** Returns the statement that records the result. Errors: the signal's reason. */
 const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise<Query> => {
   const { id, message, attempts, channel, urlName } = one;
   const refused = await attempt(one, delivering);
@@ -108,8 +101,8 @@ const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise
 const attemptMsMin = 200;
 
 /**
- * Sends notifications that are due, or become due, within `ms`; returns early if there are none. A
- * slow receiver does not delay others. Errors: those of the server, the signal's reason.
+ * Sends notifications that are due, or become due, within `ms`; returns early if there are none.
+ * Errors: those of the server, the signal's reason.
  */
 export const deliverFor = async (client: Client, delivering: Delivering, ms: number): Promise<void> => {
   const deadline = performance.now() + ms;
@@ -147,7 +140,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
   await Promise.all(underWay);
 };
 
-/** Sends a notification once to each receiver, without the database, which has failed. */
+/** Sends each notification once, without the database, which has failed. */
 export const sendUnkept = async (
   receivers: readonly Receiver[],
   notification: Notification,

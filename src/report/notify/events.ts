@@ -16,7 +16,6 @@ const rejectGroupsMax = 20;
 
 const notPublished = { rowsBefore: null, rows: null };
 
-/** Tables with their counts so far, and with rows if they are published. */
 export const tablesOf = async (
   client: Client,
   spec: PipelineSpec,
@@ -71,7 +70,7 @@ const errorOf = ({ code, message, hint }: EtlError): Data['error'] => ({ code, m
 export const failureBefore = (pipeline: string | null, at: Date, error: EtlError): Notification =>
   notificationOf('failed', at, { ...nothingKnown, pipeline, state: 'failed', error: errorOf(error) });
 
-/** In the caller's transaction. */
+/** Runs in the caller's transaction. */
 export const oweFailedBefore = async (
   client: Client,
   receivers: readonly Receiver[],
@@ -125,7 +124,6 @@ const dataOf = async (
   return { at, data };
 };
 
-/** In the caller's transaction. False: nobody wants the notification. */
 const oweEnd = async (
   client: Client,
   ended: Ended,
@@ -143,12 +141,11 @@ const oweEnd = async (
   return true;
 };
 
-/** In the publishing transaction. False: nobody wants the notification. */
+/** Runs in the publishing transaction. False: nobody wants the notification. */
 export const owePublished = (
   { client, spec, receivers }: Ended & { readonly client: Client },
   runId: number,
 ): Promise<boolean> => oweEnd(client, { spec, receivers }, runId, 'published');
 
-/** In the transaction that records the failure. */
 export const oweFailed = (client: Client, ended: Ended, runId: number, error: EtlError): Promise<boolean> =>
   oweEnd(client, ended, runId, 'failed', error);

@@ -5,7 +5,7 @@ import { isThere, runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { Notification, NotifyEvent, Receiver } from '../../core/notification.ts';
 
-/** Notifications that are no longer pending are deleted once there are so many newer ones. */
+/** Then the oldest notifications that are no longer pending are deleted. */
 const endedKept = 10_000;
 
 export type DeliveryState = 'pending' | 'delivered' | 'given up';
@@ -23,14 +23,13 @@ export interface Delivery {
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly createdAt: Date;
-  /** null: there is no next attempt. */
   readonly nextAt: Date | null;
   readonly endedAt: Date | null;
   /** Why the last attempt failed; null: it did not. */
   readonly problem: string | null;
 }
 
-/** Inserts a row for each receiver, with names of variables, never their values. */
+/** Stores names of variables, never their values. */
 export const insertNotifications = (receivers: readonly Receiver[], notification: Notification): Query => {
   const { pipeline, run } = notification.data;
   const to = receivers
@@ -58,7 +57,6 @@ export interface Claimed {
   readonly attempts: number;
 }
 
-/** Names of the environment variables of a receiver. */
 export interface ReceiverNames {
   readonly url_name: string;
   readonly secret_name: string | null;
@@ -74,8 +72,8 @@ export const pendingReceivers = async (client: Client): Promise<readonly Receive
 };
 
 /**
- * Claims due notifications, oldest first: no other process sends them for `claimMs`. If this
- * process is killed, another one sends them again, with the same id.
+ * No other process sends a claimed notification for `claimMs`. If this process is killed, another
+ * one sends it again, with the same id.
  */
 export const claimDue = (receivers: readonly ReceiverNames[], claimMs: number, limit: number): Query => ({
   text: `update etl.notification n
@@ -98,7 +96,6 @@ export const recordDelivered = (id: number): Query => ({
   values: [id],
 });
 
-/** `pauseMs` undefined: the notification is given up. */
 export const recordRefused = (id: number, problem: string, pauseMs: number | undefined): Query => ({
   text: `update etl.notification set problem = $2, state = case when $3::float8 is null then 'given up' else state end,
       next_at = case when $3 is null then next_at else clock_timestamp() + $3 * interval '1 ms' end,
@@ -122,7 +119,7 @@ export const nextAttemptMs = async (
   return rows[0].ms === null ? undefined : Math.max(0, rows[0].ms);
 };
 
-/** Makes pending notifications due now, and with `givenUp` also those that were given up. */
+/** With `givenUp`, also makes notifications due that were given up. */
 export const makeDue = async (client: Client, givenUp: boolean): Promise<void> => {
   await client.query(
     `update etl.notification set state = 'pending', next_at = clock_timestamp(), ended_at = null,

@@ -3,13 +3,11 @@
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import type { ChannelRequest } from './contract.ts';
 
-/** A failed attempt. */
 export interface Refused {
   /** Has only the host of the URL, because the rest may be secret. */
   readonly problem: string;
   /** True: another attempt would fail, too. */
   readonly isFinal: boolean;
-  /** Pause that the receiver asks for. */
   readonly retryAfterMs?: number;
 }
 
@@ -73,8 +71,8 @@ const send = async (
 /**
  * undefined: delivered. Errors: the signal's reason.
  *
- * The timer is not AbortSignal.timeout: referenced only by AbortSignal.any, that signal may be
- * garbage collected, and nothing would end the request.
+ * AbortSignal.timeout would not do: referenced only by AbortSignal.any, it may be garbage
+ * collected, and nothing would end the request.
  */
 export const post = async (
   url: URL,

@@ -11,7 +11,6 @@ import type { Look } from '../watch.ts';
 
 type ReceiversOf = (pipeline: string) => readonly Receiver[];
 
-/** Older late slots are not reported: nobody watched the schedule then. */
 const newsHours = 24;
 
 interface LateSlot {
@@ -44,7 +43,7 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/** Returns undefined if no slot is late. `isNotified` is false if this worker has no receivers. */
+/** undefined: no slot is late. `isNotified` is false if this worker has no receivers. */
 const notifyOne = (
   client: Client,
   receiversOf: ReceiversOf,
@@ -55,7 +54,7 @@ const notifyOne = (
     if (slot === undefined) return undefined;
     const { id, schedule: name, pipeline, outcome, state, run, now } = slot;
     const receivers = receiversOf(pipeline).filter(({ on }) => on.includes('late'));
-    // Leaves the slot to workers that have receivers.
+    // Other workers may have receivers.
     if (receivers.length === 0) return { slot, isNotified: false };
     const facts = { pipeline, run, state: state ?? outcome, name, slot: slot.slot.toISOString(), outcome };
     await runQuery(client, insertNotifications(receivers, lateSlot(now, facts)));

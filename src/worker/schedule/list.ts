@@ -50,7 +50,6 @@ export const unknownSchedule = async (client: Client, name: string): Promise<Etl
 
 const slotsListed = 20;
 
-/** Newest first. Errors: ETL_SCHEDULE_UNKNOWN. */
 export const listSlots = async (
   client: Client,
   name: string,

@@ -2,9 +2,9 @@
 //
 // due -> decided, with the row locked -> pending -> on the queue -> enqueued
 //
-// If a worker dies between two steps, another one continues from the row. Schedule and slot form
-// the job's id, which a queue accepts only once (test/services/schedules.test.ts, "a worker died
-// before or after").
+// If a worker dies in between, another one continues from the row. A queue accepts the job's id,
+// made of schedule and slot, only once (test/services/schedules.test.ts, "a worker died before or
+// after").
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../../ledger/run/failure.ts';
@@ -34,8 +34,8 @@ export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<bo
   row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queues, row.jobQueue!, row.job)));
 
 /**
- * Handles each row in its own transaction, and reports it after the commit. The next poll retries a
- * failed row.
+ * Handles each row in a transaction, and reports it after the commit. The next poll retries failed
+ * rows.
  */
 const forEachRow = async (
   client: Client,

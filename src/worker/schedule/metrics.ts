@@ -22,7 +22,6 @@ export const createScheduleMetrics = (
     labelNames: ['schedule', 'outcome'] as const,
     registers,
   });
-  // Both gauges share one query.
   const ask = createAsker(readSlots, over);
   const gauge = (name: string, help: string, valueOf: (slot: ComingSlot) => number): void => {
     const made: Gauge<'schedule'> = new prometheus.Gauge({
@@ -31,7 +30,6 @@ export const createScheduleMetrics = (
       labelNames: ['schedule'] as const,
       registers,
       collect: async () => {
-        // Drops removed and paused schedules.
         made.reset();
         for (const slot of (await ask()) ?? []) made.set({ schedule: slot.schedule }, valueOf(slot));
       },

@@ -1,9 +1,8 @@
-// Converts a schedule's cron expression and time zone to instants, across clock changes:
+// Converts cron expression and time zone to instants. cron-parser computes in UTC; the zone's
+// offset is added here.
 //
-// a time that the clock skips is due when the clock changes; a repeated time is due the first time;
-// an hourly schedule is due once in every hour that passes.
-//
-// cron-parser computes in UTC, which has no changes; the zone's offset is added here.
+// A time that the clock skips is due when the clock changes. A repeated time is due the first time.
+// An hourly schedule is due once in every hour that passes.
 
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
@@ -12,11 +11,10 @@ import { changeBetween, zoneOffsets, type OffsetAt } from '../../core/zone-offse
 
 /** Instants are milliseconds since 1970. */
 export interface Calendar {
-  /** First slot after an instant. */
   readonly next: (afterMs: number) => number;
   /** Last slot up to `nowMs`, searched from the slot `firstMs` on. */
   readonly newest: (firstMs: number, nowMs: number) => number;
-  /** In the zone's time, with its offset: '2026-03-29T03:00:00+02:00'. */
+  /** In the zone's time: '2026-03-29T03:00:00+02:00'. */
   readonly show: (instantMs: number) => string;
 }
 
@@ -72,9 +70,7 @@ const nextSlot = (rule: Rule, after: number): number => {
   }
 };
 
-/**
- * Searches back in growing steps, then forward: a schedule of every second may be a year behind.
- */
+/** Searches back in growing steps first: a schedule of every second may be a year behind. */
 const newestSlot = (rule: Rule, first: number, now: number): number => {
   let slot = first;
   for (let backMs = minuteMs; now - backMs > first; backMs *= 24) {

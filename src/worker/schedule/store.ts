@@ -8,7 +8,6 @@ import type { Schedule, ScheduleOptions, SlotOutcome } from './contract.ts';
 
 export interface ScheduleRow extends Omit<Schedule, 'next' | 'lastSlot'> {
   readonly definition: string;
-  /** All parameters, as they were when the schedule was set. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly nextSlot: Date;
   readonly lastSlot: Date | null;
@@ -26,7 +25,6 @@ export const selectSchedules = (): Query => ({
   text: `select ${columns} from etl.schedule order by name`,
 });
 
-/** Locks the schedule until the transaction ends. */
 export const selectSchedule = (name: string): Query => ({
   text: `select ${columns} from etl.schedule where name = $1 for update`,
   values: [name],
@@ -47,7 +45,7 @@ export const selectDue = (except: readonly string[]): Query => selectDueFor(0, '
 /** Waits for a lock whose holder may be frozen; the watchdog terminates frozen holders. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
-/** A schedule whose run may not be on the queue yet. Skips locked schedules. */
+/** Finds a schedule whose run may not be on the queue yet. Skips locked schedules. */
 export const selectPending = (except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where job_state = 'pending' and name <> all ($1)
@@ -66,7 +64,7 @@ type NewSchedule = Omit<
 > &
   Pick<ScheduleOptions, 'priority' | 'lateAfterMs'>;
 
-/** A replaced schedule stays paused if it was. If its times do not change, a due slot stays due. */
+/** A replaced schedule stays paused. If its times do not change, a due slot stays due. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule
       (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue,
@@ -95,7 +93,6 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
   ],
 });
 
-/** `lateSeconds`: how long the slot has been due. */
 export interface ComingSlot {
   readonly schedule: string;
   readonly slotSeconds: number;
@@ -118,7 +115,6 @@ export const pauseSchedule = (name: string): Query => ({
   values: [name],
 });
 
-/** Skips the slots of the pause. */
 export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
   text: 'update etl.schedule set paused = false, next_slot = $2 where name = $1',
   values: [name, nextSlot],
@@ -128,14 +124,12 @@ export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
 export interface Decision {
   readonly name: string;
   readonly slot: Date;
-  /** First of the slots that were missed before this one; undefined: none. */
   readonly first: Date | undefined;
   readonly outcome: SlotOutcome | 'asked for';
   /** Added to the queue after the commit; undefined: no run. */
   readonly job: string | undefined;
 }
 
-/** Years of nightly runs. */
 const slotsKept = 1_000;
 
 /** Sets the run to pending; it is added to the queue after the commit. */
@@ -162,7 +156,7 @@ export const recordEnqueued = (name: string): Query => ({
 
 const jobPrefix = 'schedule-';
 
-/** All workers create the same id, so a queue accepts it only once. Seconds are omitted if 0. */
+/** All workers create the same id, so a queue accepts it only once. */
 export const jobOfSlot = (name: string, slot: Date): string => {
   const [time = ''] = slot.toISOString().split('.');
   return `${jobPrefix}${name}-${time.replace(/:00$/, '').replaceAll(':', '')}Z`;
@@ -185,7 +179,6 @@ export const recordJobEnd = (job: string, state: string): Query => ({
   values: [job, state],
 });
 
-/** Newest first. */
 export const selectSlots = (name: string, limit: number): Query => ({
   text: `select s.slot, s.first, s.outcome, s.job, s.job_state as state, r.id::float8 as run
     from etl.schedule_slot s
@@ -194,7 +187,6 @@ export const selectSlots = (name: string, limit: number): Query => ({
   values: [name, limit],
 });
 
-/** Errors: ETL_JOB_INVALID. */
 export const runJobOf = (row: ScheduleRow): RunJob => {
   const { job, jobQueue, pipeline, definition, params, pinnedParams: definedBy, priority } = row;
   const options = { fresh: false, fullRefresh: false, resume: false, allowShrink: [] };
