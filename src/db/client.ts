@@ -66,6 +66,7 @@ export const closeClient = async (client: Client): Promise<void> => {
       client.end().catch(() => undefined),
       sleep(closeTimeoutMs, undefined, { ref: false }),
     ]);
+  // A vanished server never answers the closing message.
   client.connection.stream.destroy();
 };
 
@@ -134,6 +135,7 @@ export const askPrepared = <Row extends pg.QueryResultRow>(
     values: [...values],
   });
 
+/** `name` is SQL: quoted where necessary. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>
   (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
 

@@ -11,6 +11,7 @@ export const fittingName = (whole: string, bytesMax = identifierBytesMax): strin
   if (Buffer.byteLength(whole) <= bytesMax) return whole;
   const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
   const start = Buffer.from(whole).subarray(0, bytesMax - end.length);
+  // `stream` drops a character that was cut in half.
   return `${new TextDecoder().decode(start, { stream: true })}${end}`;
 };
 

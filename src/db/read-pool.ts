@@ -98,6 +98,7 @@ export const createReadPool = (options: ReadPoolOptions): ReadPool => {
       await idle.push(client);
       return result;
     } catch (error) {
+      // After an error, the connection's state is unknown.
       await closeClient(client);
       throw withPermission(address, lossOf(client, address, error));
     }

@@ -24,6 +24,7 @@ export const readSqlFile = async (table: string, { path }: SqlFile, directory: s
   }
 };
 
+/** Matches a final semicolon, with whitespace and comments after it. */
 const closing = /;(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/;
 
 export const placeInSql = (text: string, offset: number): string => {

@@ -29,6 +29,7 @@ export interface ServeOptions {
   readonly drain: AbortSignal | undefined;
   /** Rejects if the work must stop for a reason outside the queue. */
   readonly outside: Promise<never>;
+  /** `leave` is aborted when the queue is left at once. */
   readonly load: (job: SegmentJob, leave: AbortSignal) => Promise<void>;
   readonly read: (data: unknown, jobId: string) => SegmentJob;
   readonly trace?: TraceContext | undefined;
@@ -239,6 +240,7 @@ export const openLoadQueue = (queues: Queues, runId: number, workers: number): L
   const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
     const queue = await readying;
     const feeding = addAll(queue, options, batches);
+    // Adding a batch may fail when the queue is no longer served.
     feeding.catch(() => undefined);
     const service = await serveQueue(options, await idle);
     try {

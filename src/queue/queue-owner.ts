@@ -13,6 +13,7 @@ import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../core/errors/errors.ts';
 
+/** The identity survives restart, failover and renaming. */
 export const databaseIdentity = async (client: Client): Promise<string> => {
   const { rows } = await client.query(
     `select system_identifier || '-' || oid as identity

@@ -11,6 +11,7 @@ import { rounded } from '../core/amounts.ts';
 import { readFileSync } from 'node:fs';
 import type { ServerAddress } from '../db/connect/address.ts';
 
+/** Times in /proc are in hundredths of a second. */
 const msPerTick = 10;
 
 /** Matches `user@host:port/database` of a server on this machine; a path is a socket's. */
@@ -51,6 +52,7 @@ const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly num
   };
 };
 
+/** Processor time in milliseconds. */
 interface Usage {
   /** All processes, since the machine started. */
   readonly busy: number;

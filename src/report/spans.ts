@@ -76,6 +76,7 @@ export const withinSpan = async <T>(
   }
 };
 
+/** Ignores errors, because a broken tracer must not end a run. */
 const quietly = <T>(call: () => T): T | undefined => {
   try {
     return call();

@@ -64,6 +64,7 @@ export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
   const found = await currentVersion(client, trust);
   refuseNewer(found, files.length);
   if (found === files.length) {
+    // Another process may have migrated since `trust` was read.
     if (otherShape(trust).length > 0) refuseOtherShape(await readTrust(client));
     return trust;
   }

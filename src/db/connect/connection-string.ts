@@ -38,6 +38,7 @@ const collect = (pairs: readonly (readonly [string, string])[]): Record<string, 
   const found: Record<string, string> = {};
   for (const [name, value] of pairs) {
     if (name === 'ssl') found['sslmode'] = modesOfSsl[value] ?? value;
+    // It asks node-postgres to read sslmode as libpq does, which we always do.
     else if (name !== 'uselibpqcompat') found[name] = value;
   }
   return found;

@@ -11,6 +11,7 @@ interface Failure {
   readonly error: EtlError;
 }
 
+/** As in libpq, a server that answers with a refusal ends the search. */
 const isPassedOver = (error: unknown): error is EtlError =>
   error instanceof EtlError &&
   error.code === 'ETL_CONNECT' &&

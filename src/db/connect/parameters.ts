@@ -131,6 +131,7 @@ const problemOf = (name: ParameterName, value: string): string | undefined => {
   // As in libpq, an empty value means the default.
   if (value === '' || (values === undefined && why === undefined) || values?.includes(value))
     return undefined;
+  // Other text may be a part of a password.
   const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
   if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
   if (values === undefined) return `it is not supported: ${why}`;

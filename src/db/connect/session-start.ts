@@ -54,6 +54,7 @@ const settings: readonly Setting[] = [
 const rowOf = ({ name, value, systems = '', isPrivileged = false }: Setting): string =>
   `(${[name, value, systems].map(quoteText).join(', ')}, ${isPrivileged})`;
 
+/** Privileges on settings exist since PostgreSQL 15. */
 const maySet = (major: number): string =>
   major < 15
     ? '(select rolsuper from pg_roles where rolname = current_user)'

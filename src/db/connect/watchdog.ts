@@ -12,6 +12,7 @@ import { createEndFrozen, type EndFrozen } from './frozen-sessions.ts';
 import { PgClient } from './pg.ts';
 import { probeTimeoutMs, silenceMs, sourceSilenceMs, watchIntervalMs } from '../../core/limits.ts';
 
+/** waiting: the server waits for bytes from us. */
 type Verdict = 'working' | 'waiting' | 'dead';
 
 const selectSession = `select state, wait_event_type, wait_event from pg_stat_activity where pid = $1`;

@@ -68,6 +68,7 @@ export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promi
   await replaceFile(join(etlDirectory, pointerName), `${JSON.stringify(saved, null, 2)}\n`, 0o600);
 };
 
+/** Skips directories of deleted or moved checkouts, which may still be in use. */
 const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
   for (let count = 1; ; count++) {

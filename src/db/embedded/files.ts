@@ -1,3 +1,5 @@
+// Files and directories that root can create safely where the server's user may write.
+
 import { randomBytes } from 'node:crypto';
 import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';

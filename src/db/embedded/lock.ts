@@ -1,3 +1,5 @@
+// Lets only one process at a time start or stop the embedded server of a directory.
+
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -227,6 +227,7 @@ export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
   orStartError(etlDirectory, async () => {
     const project = await ifPresent(realpath(dirname(etlDirectory)));
     if (project === undefined) return false;
+    // /proc appends this text to a deleted working directory.
     const directory = `${join(project, basename(etlDirectory), dataName)} (deleted)`;
     const servers = processesIn(directory).filter(isServer);
     const identities = servers.map(identityOf);

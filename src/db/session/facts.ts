@@ -48,6 +48,7 @@ export interface Bookkeeping {
   readonly found: number;
   readonly known: number;
   readonly crashes: CrashHistory | undefined;
+  /** Staging tables that no unfinished run can continue with. */
   readonly stale: readonly string[];
 }
 

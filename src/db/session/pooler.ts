@@ -44,6 +44,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
 /** Sends no query if there is no pooler. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
+  // Uses the same pooler, not another host.
   return withClient({ ...address, config: client.serverConfig }, async (other) => {
     let pooling: Pooling | undefined;
     for (const waitMs of roundsMs) pooling ??= await probeOnce(client, other, waitMs);

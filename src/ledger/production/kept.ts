@@ -53,6 +53,7 @@ export const tablesInProduction = (
 
 export type Version = Pick<TableOfRun, 'table' | 'run'>;
 
+/** Run 0 stands for the tables from before the first run. */
 export const tablesOfRun = (client: Client, pipeline: string, runId: number): Promise<readonly Version[]> =>
   rowsOf(client, {
     text: `select p.table_name as "table", coalesce(p.version, p.run_id)::float8 as run
@@ -95,6 +96,7 @@ export const forgetKept = (ids: readonly number[]): Query => ({
 /** What a rollback removed from production; loading it again would undo the rollback. */
 export interface Withdrawn {
   readonly run: number;
+  /** The run whose rows the rollback removed. */
   readonly undone: number;
   readonly definitionHash: string;
   /** Versions of files that only the undone run had. */

@@ -29,10 +29,12 @@ interface ComparedVersion extends PublishedFile {
   /** True if rejects were corrected after this version was published. */
   readonly isCorrected: boolean;
   readonly fingerprint: string;
+  /** Start of the run that loaded the file. */
   readonly seenAt: Date;
 }
 
 export interface KnownVersion extends ComparedVersion {
+  /** Index of the listed file. */
   readonly place: number;
   readonly isSame: boolean;
 }
@@ -158,6 +160,7 @@ export const versionsLike = (
     ],
   });
 
+/** Called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections, seen_at)

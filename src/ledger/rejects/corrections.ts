@@ -169,6 +169,7 @@ export interface NewCorrection extends Pick<Correction, 'fileId' | 'byte' | 'fie
 interface KeptCorrections {
   readonly given: number;
   readonly added: number;
+  /** Line of the first correction without a reject. */
   readonly unknownLine: number | null;
 }
 

@@ -21,6 +21,7 @@ export interface RecordShape {
   readonly table: string;
   readonly header: readonly string[];
   readonly formats: RecordedFormats;
+  /** Index of the dialect by file name; 0 if missing. */
   readonly readings: Readonly<Record<string, number>>;
 }
 

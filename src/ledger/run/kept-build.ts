@@ -14,6 +14,7 @@ export const keepBuild = (runId: number, build: KeptBuild): Query => ({
   values: [runId, storableJson(build)],
 });
 
+/** Deletes what it returns, so an attempt that is killed while publishing builds again. */
 export const takeBuild = async (client: Client, runId: number): Promise<KeptBuild | undefined> =>
   (
     await runQuery(client, {

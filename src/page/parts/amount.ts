@@ -22,6 +22,7 @@ export const until = (at: Date, now: Date): string => {
   return seconds <= 0 ? 'due' : `in ${roughly(seconds)}`;
 };
 
+/** Only the whole is shown as 100 %. */
 export const share = (part: number, whole: number): string => {
   if (whole <= 0) return '–';
   const percent = (100 * part) / whole;

@@ -11,6 +11,7 @@ import type { Look } from '../watch.ts';
 
 type ReceiversOf = (pipeline: string) => readonly Receiver[];
 
+/** Older late slots are not reported: nobody watched the schedule then. */
 const newsHours = 24;
 
 interface LateSlot {

@@ -30,6 +30,7 @@ export const createScheduleMetrics = (
       labelNames: ['schedule'] as const,
       registers,
       collect: async () => {
+        // Drops removed and paused schedules.
         made.reset();
         for (const slot of (await ask()) ?? []) made.set({ schedule: slot.schedule }, valueOf(slot));
       },
