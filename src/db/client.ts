@@ -168,7 +168,7 @@ export const commit: Query = { text: 'commit' };
 
 interface TransactionMessages<T> {
   readonly first?: readonly Query[];
-  /** Must commit. */
+  /** Must commit the transaction. */
   readonly end?: (result: T) => Promise<unknown>;
 }
 

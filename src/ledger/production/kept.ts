@@ -53,7 +53,7 @@ export const tablesInProduction = (
 
 export type Version = Pick<TableOfRun, 'table' | 'run'>;
 
-/** Run 0 stands for the tables from before the first run. */
+/** Run 0: the tables from before the first run. */
 export const tablesOfRun = (client: Client, pipeline: string, runId: number): Promise<readonly Version[]> =>
   rowsOf(client, {
     text: `select p.table_name as "table", coalesce(p.version, p.run_id)::float8 as run

@@ -9,7 +9,7 @@ export const setHookPending = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Ends the hooks of all earlier runs, too. */
+/** Records that the hooks of this run and of all earlier runs have ended. */
 export const hookEnded = (
   pipeline: string,
   runId: number,
