@@ -73,9 +73,7 @@ export const jobStalledCheckMs = 5_000;
 
 export const jobStalledMax = 100;
 
-/** Least time between two drawings of the progress on a terminal. */
 export const progressIntervalMs = 100;
-/** Least time between two lines of progress in a pipe or a log file. */
 export const progressLineIntervalMs = 5_000;
 
 /** Time in which the embedded server must answer after its start; then its log is shown. */
@@ -84,7 +82,6 @@ export const embeddedStartTimeoutMs = 30_000;
 /** How often a starting or stopping server's status file is read. A start takes about 100 ms. */
 export const embeddedPollIntervalMs = 10;
 
-/** How long to wait for another process that installs and starts the embedded server. */
 export const embeddedLockTimeoutMs = 60_000;
 
 /** Time for a fast shutdown, whose checkpoint may write gigabytes. */
@@ -157,7 +154,6 @@ export const embeddedIndexHelpersMax = 4;
 /** Time for the server to answer about a silent session; then the connection counts as dead. */
 export const probeTimeoutMs = 5_000;
 
-/** First pause between attempts to reach a lost server. Pauses grow. */
 export const waitFirstMs = 100;
 export const waitStepMsMax = 5_000;
 
@@ -186,7 +182,6 @@ export const scrapeAnswerMs = 5_000;
 export const redisAttemptsMax = 10;
 /** Each pause between attempts to reach Redis is longer than the pause before by this time. */
 export const redisRetryStepMs = 50;
-/** Longest pause between attempts to reach Redis. */
 export const redisRetryMsMax = 500;
 
 /** Attempts of an enqueued run that failed for a reason that may pass, over about 40 minutes. */
@@ -247,7 +242,6 @@ export const chunkBytesMax = 1024 * MiB;
 /** The server's background processes start within this time. A later start means a crash. */
 export const serverStartSpreadMs = 5_000;
 
-/** Staging tables that `etl doctor` names; it counts all of them. */
 export const stagingTablesShown = 5;
 
 /** A run of at least this length keeps its profile in etl.run; a shorter one needs `--profile`. */

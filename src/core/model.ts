@@ -119,7 +119,6 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** docs/reference/errors.md lists the codes with these texts. */
 export const rejectCodes = {
   field_count: 'the record has more or fewer fields than the header',
   invalid_utf8: 'the record holds bytes that are not UTF-8',

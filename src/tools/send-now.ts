@@ -6,13 +6,6 @@ import { silentLogger } from '../core/logger.ts';
 import { deliverFor, missingVariables } from '../report/notify/deliver.ts';
 import { countStates, makeDue } from '../report/notify/outbox.ts';
 
-interface Sent {
-  readonly delivered: number;
-  readonly pending: number;
-  readonly givenUp: number;
-  readonly missing: readonly string[];
-}
-
 export const sendNow = async (
   client: Client,
   {
@@ -20,7 +13,7 @@ export const sendNow = async (
     signal,
     untilMs,
   }: { readonly givenUp: boolean; readonly signal: AbortSignal; readonly untilMs: number },
-): Promise<Sent> => {
+) => {
   await migrate(client);
   await makeDue(client, givenUp);
   const before = await countStates(client);
