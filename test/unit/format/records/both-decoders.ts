@@ -42,6 +42,13 @@ export const binaryRecordDecoder = (table: ReadTable, file: DecodedFile): Decode
   };
 };
 
+/** Both decoders, with rows in binary, make the same of blocks. Returns what they make. */
+export const expectSame = (blocks: readonly RecordBlock[], table: ReadTable, file: DecodedFile) => {
+  const outcome = outcomeOf(blocks, createCompiledDecoder(table, file));
+  expect(outcome).toEqual(outcomeOf(blocks, binaryRecordDecoder(table, file)));
+  return outcome;
+};
+
 const textOutcome = (blocks: readonly RecordBlock[], decode: Decoder) => {
   const parts = decodeBlocks(blocks, decode);
   const rejects = parts.flatMap((part) => part.rejects);

@@ -10,8 +10,8 @@ import { windowsOf } from '../../../../src/format/rows/windows.ts';
 import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { column } from '../../../../src/pipeline/declare/column.ts';
 import { oneOf, present, when } from '../../../../src/pipeline/declare/filter.ts';
-import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
-import { blocksOf, cutAt, decodedFile, tableOf } from './reading.ts';
+import { binaryRecordDecoder, expectSame, outcomeOf } from './both-decoders.ts';
+import { blocksIn, blocksOf, cutAt, decodedFile, tableOf } from './reading.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
 const fail = (): never => {
@@ -150,9 +150,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
       fc.asyncProperty(lists, fc.nat(300), async (records, place) => {
         const file = Buffer.from(records.map((record) => `${record.join(options.delimiter)}\n`).join(''));
         const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
-        );
+        expectSame(blocks, table, decodedFile(header));
       }),
       { numRuns: searched(40) },
     );
@@ -161,16 +159,14 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
   it('leaves an unescaped file with another escape to the routine, and records that escape to the judge', async () => {
     const table = tableOf({ escape: '\\' }, { columns: { a: column.text('a'), b: column.text('b') } });
     const file = Buffer.from('"1","b, c"\n"2","a \\"quoted\\" b"\n3,"x\\\\"\n"4","d"\n');
-    const blocks = await blocksOf([file], createSplitter(table.format.dialect, 2, 'lf'));
+    const blocks = await blocksIn(table, [file]);
     const windows = [...windowsOf(blocks[0]!, 92)].map(({ from, to, isFit }) => [from, to, isFit]);
     expect(windows).toEqual([
       [0, 1, true],
       [1, 3, false],
       [3, 4, true],
     ]);
-    expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a', 'b'])))).toEqual(
-      outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(['a', 'b']))),
-    );
+    expectSame(blocks, table, decodedFile(['a', 'b']));
   });
 });
 
@@ -207,9 +203,7 @@ describe('compiled and record decoder of columns with functions', () => {
     await fc.assert(
       fc.asyncProperty(files, async (file) => {
         const blocks = await blocksOf([file], split);
-        expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-          outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
-        );
+        expectSame(blocks, table, decodedFile(header));
       }),
       { numRuns: searched(30) },
     );
@@ -233,12 +227,8 @@ describe('compiled and record decoder of columns with functions', () => {
       { length: 9_000 },
       (_, n) => `${n % 4_000 === 3_999 ? 'B' : 'A'},2011-01-01T00:00:${10 + (n % 50)}Z\n`,
     );
-    const blocks = await blocksOf(
-      [Buffer.from(records.join(''))],
-      createSplitter(table.format.dialect, 2, 'lf'),
-    );
-    const expected = outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(names)));
-    expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(names)))).toEqual(expected);
+    const blocks = await blocksIn(table, [Buffer.from(records.join(''))]);
+    expectSame(blocks, table, decodedFile(names));
   });
 
   it('calls them once for a value, and again for those of a record that is rejected', async () => {
@@ -260,7 +250,7 @@ describe('compiled and record decoder of columns with functions', () => {
     );
     const record = (a: number, b: string): string => `${a};${b};"c ""${a}""";d\n`;
     const file = record(1, 'twelve bytes') + record(2, 'more than twelve bytes') + record(3, '-');
-    const blocks = await blocksOf([Buffer.from(file)], createSplitter(table.format.dialect, 4, 'lf'));
+    const blocks = await blocksIn(table, [Buffer.from(file)], 4);
     const { counts } = createCompiledDecoder(table, decodedFile(header))(blocks[0]!);
     expect(counts).toEqual({ records: 3, copied: 2, rejected: 1, filtered: 0 });
     const of = (a: number, ...b: string[]): unknown[] => [{ d: 'd' }, a, ...b, `c "${a}"`, `c "${a}"!`];
@@ -278,7 +268,7 @@ describe('compiled and record decoder of columns with functions', () => {
     { name: 'a column', filter: [], columns: { a: column.text('a').map(() => fail()) } },
   ])('$name that throws is reported with the record’s line', async ({ filter, columns: declared }) => {
     const table = tableOf({}, { columns: declared, filter });
-    const blocks = await blocksOf([Buffer.from('1,2,3,4\n')], createSplitter(table.format.dialect, 4, 'lf'));
+    const blocks = await blocksIn(table, [Buffer.from('1,2,3,4\n')], 4);
     const decode = createCompiledDecoder(table, decodedFile(header, 'lf', 'file.csv'));
     expect(() => decode(blocks[0]!)).toThrow(/file\.csv:1: .*it broke/);
   });
@@ -288,17 +278,16 @@ it('texts of a file are never in quotes, whatever is before them in memory', asy
   const glued = column.text(['a', 'x', 'y']).nullable();
   const table = tableOf({ quotedNulls: false }, { columns: { glued, b: column.text('b').nullable() } });
   const file = decodedFile(['a', 'b'], 'lf', 'f', { x: '"', y: '' });
-  const blocks = await blocksOf([Buffer.from('1,""\n')], createSplitter(table.format.dialect, 2, 'lf'));
-  const expected = outcomeOf(blocks, binaryRecordDecoder(table, file));
+  const blocks = await blocksIn(table, [Buffer.from('1,""\n')]);
+  const expected = expectSame(blocks, table, file);
   // The first column is null, the second an empty text.
   expect(expected.rows).toBe('0002ffffffff00000000');
-  expect(outcomeOf(blocks, createCompiledDecoder(table, file))).toEqual(expected);
 });
 
 it('more blank lines of one field than the memory holds are decoded', async () => {
   const table = tableOf({ nulls: ['-'] }, { columns: { a: column.text('a'), b: column.text('a') } });
   const file = Buffer.from('\n'.repeat(200_000));
-  const blocks = await blocksOf([file], createSplitter(table.format.dialect, 1, 'lf'));
+  const blocks = await blocksIn(table, [file], 1);
   const { counts } = createCompiledDecoder(table, decodedFile(['a']))(blocks[0]!);
   expect(counts).toEqual({ records: 200_000, copied: 200_000, rejected: 0, filtered: 0 });
 });
@@ -315,9 +304,7 @@ it.each(dialects)('compiled and record decoder of a file of one field %j', async
   await fc.assert(
     fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
       const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-      expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(['a'])))).toEqual(
-        outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(['a']))),
-      );
+      expectSame(blocks, table, decodedFile(['a']));
     }),
     { numRuns: searched(40) },
   );
@@ -355,12 +342,7 @@ describe('compiled and record decoder of a long file', () => {
       Buffer.from('9,,,\xff\n', 'latin1'),
       Buffer.from('8,,,\n'),
     ]);
-    const blocks = await blocksOf(
-      cutAt(bytes, bytes.length >> 1),
-      createSplitter(table.format.dialect, 4, 'lf'),
-    );
-    expect(outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)))).toEqual(
-      outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))),
-    );
+    const blocks = await blocksIn(table, cutAt(bytes, bytes.length >> 1), 4);
+    expectSame(blocks, table, decodedFile(header));
   });
 });

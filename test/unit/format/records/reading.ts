@@ -72,6 +72,10 @@ export const blocksOf = async (
   return blocks;
 };
 
+/** Splits pieces of bytes as the dialect of a table says. */
+export const blocksIn = (table: ReadTable, pieces: readonly Buffer[], fields = 2) =>
+  blocksOf(pieces, createSplitter(table.format.dialect, fields, 'lf'));
+
 /** One record found by the splitter: position in the file, text, fault. */
 interface SplitRecord extends Position {
   readonly text: string;

@@ -4,10 +4,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCompiledDecoder } from '../../../../src/format/rows/compiled-decoder.ts';
-import { createSplitter } from '../../../../src/format/records/splitter.ts';
-import { column, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
+import { type AnyColumn, column } from '../../../../src/pipeline/declare/column.ts';
 import { binaryRecordDecoder, outcomeOf } from './both-decoders.ts';
-import { blocksOf, decodedFile, tableOf } from './reading.ts';
+import { blocksIn, decodedFile, tableOf } from './reading.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
 type Headers = string | readonly [string, ...string[]];
@@ -170,10 +169,7 @@ describe('compiled and record decoder of dates and times', () => {
       const lines = texts
         .slice(textsEach * index, textsEach * (index + 1))
         .map((text, n) => [text, text.slice(0, n % 30), text.slice(n % 30), '5'].map(field).join(delimiter));
-      const blocks = await blocksOf(
-        [Buffer.from(lines.join('\n'))],
-        createSplitter(table.format.dialect, header.length, 'lf'),
-      );
+      const blocks = await blocksIn(table, [Buffer.from(lines.join('\n'))], header.length);
       const outcome = outcomeOf(blocks, createCompiledDecoder(table, decodedFile(header)));
       expect(outcome).toEqual(outcomeOf(blocks, binaryRecordDecoder(table, decodedFile(header))));
       copied += outcome.counts.copied;
