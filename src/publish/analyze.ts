@@ -1,39 +1,35 @@
 // Analyzes partitioned tables as a whole. Autovacuum analyzes only their partitions.
 //
-// `analyze` blocks neither readers nor writers. It samples 300 rows times the statistics target,
-// whatever the size of the table. Before PostgreSQL 18 it then also analyzes all partitions, which
-// have statistics already, so its time is limited: the table itself is analyzed first and
-// committed. Proved by test/modes/touched.test.ts, "is analyzed although somebody holds a
-// partition".
+// `analyze` blocks neither readers nor writers. Before PostgreSQL 18 it also analyzes all
+// partitions, so its time is limited. Proved by test/modes/touched.test.ts, "is analyzed although
+// somebody holds a partition".
 
 import type { Client } from '../db/client.ts';
 import { codeOf } from '../core/errors/errors.ts';
 import { productionName, type TableNames } from '../db/names.ts';
 import { copyStatistics } from './aside/staged-statistics.ts';
 
-/** Longest time for one table; the sample of the table itself takes seconds. */
+/** `analyze` of the table itself takes seconds; its partitions may take longer. */
 const analyzeMs = 30_000;
 
-/** Longest wait for somebody who alters or analyzes the table; the next run tries again. */
+/** Longest wait for a session that alters or analyzes the table; the next run tries again. */
 const lockMs = 2_000;
 
 interface Stale {
   readonly name: string;
   readonly only: boolean;
-  /** Time of the last `analyze`, as text; null: never. */
   readonly before: string | null;
   readonly statementMs: string;
   readonly waitMs: string;
 }
 
 /**
- * Selects partitioned tables with enough changes to make autovacuum analyze an ordinary table.
+ * Partitioned tables with enough changes to make autovacuum analyze an ordinary table.
  *
- * The rows of a partition count as changed if it was analyzed since the first run after the last
- * analyze of the whole table, or never (it has the statistics of staging, because it is new or was
- * mostly replaced). For the other partitions, only the growth in rows is known: the server counts
- * all rows of a partition that was created and analyzed in one transaction as changed. A table that
- * has statistics but was never analyzed took them from staging, in a run with all its rows.
+ * All rows of a partition count as changed if it was analyzed since the first run after the last
+ * analyze of the whole table, or never. Of other partitions only the growth counts: the server
+ * reports all rows that were created and analyzed in one transaction as changed. A table with
+ * statistics that was never analyzed took them from staging.
  */
 const selectStale = `
   select p.oid::regclass::text as name, current_setting('server_version_num')::int >= 180000 as only,
@@ -67,7 +63,6 @@ const selectStale = `
       + current_setting('autovacuum_analyze_scale_factor')::float8 * parts.rows
     order by t.place`;
 
-/** True if at least the table itself was analyzed. */
 const isDone = async (client: Client, { name, before }: Stale): Promise<boolean> => {
   const { rows } = await client.query(
     'select last_analyze::text is distinct from $2 as done from pg_stat_user_tables where relid = to_regclass($1)',
@@ -96,8 +91,8 @@ const analyze = async (client: Client, stale: Stale): Promise<boolean> => {
 };
 
 /**
- * Gives a partitioned production table the statistics that were made during the build. `analyzedAs`
- * is either that table itself, or the built table, whose statistics are copied. False: neither.
+ * `analyzedAs`: oid of the production table, or of the built table with the statistics. Returns
+ * false if there are none.
  */
 export const takeWhole = async (client: Client, names: TableNames, analyzedAs: number): Promise<boolean> => {
   const name = productionName(names);

@@ -13,7 +13,6 @@ import type { BuiltTable } from './table/tables.ts';
 import type { ViewOver } from './table/views.ts';
 import { publishRefusal, publishRefusalOfAny } from './refusals.ts';
 
-/** Locks and statements for the last query of the transaction, and the verified row counts. */
 export interface Applied {
   readonly views: readonly ViewOver[];
   readonly locked: readonly string[];
@@ -21,17 +20,16 @@ export interface Applied {
   readonly last: readonly string[];
   /** Rows in production after the commit, by table name. */
   readonly rows: ReadonlyMap<string, number>;
-  /** Only tables whose rows are merged. */
+  /** Only for tables whose rows are merged. */
   readonly changes: ReadonlyMap<string, RowChanges>;
 }
 
-/** Splits plans into those that write into the existing table and those that replace it. */
 export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], PublishPlan[]] => [
   plans.filter(({ strategy }) => strategy.writes),
   plans.filter(({ strategy }) => !strategy.writes),
 ];
 
-/** Sorts tables so that referenced tables come first. Tables in a cycle come in any order. */
+/** Referenced tables come first. Tables in a cycle come in any order. */
 const parentsFirst = (plans: readonly PublishPlan[]): readonly PublishPlan[] => {
   const tables = plans.map(({ table }) => table);
   const ordered = new Set<PublishPlan>();
@@ -49,7 +47,7 @@ const parentsFirst = (plans: readonly PublishPlan[]): readonly PublishPlan[] => 
   return [...ordered];
 };
 
-/** True if deletes in one of these tables also delete or change rows of this one. */
+/** True if deletes in one of these tables also delete or change rows of this table. */
 const followsDeletes = ({ table }: PublishPlan, plans: readonly PublishPlan[]): boolean => {
   const tables = plans.map((plan) => plan.table);
   return foreignKeysOf(table).some(
@@ -60,14 +58,13 @@ const followsDeletes = ({ table }: PublishPlan, plans: readonly PublishPlan[]): 
 const isOrdered = (written: readonly PublishPlan[]): boolean =>
   written.some((plan) => followsDeletes(plan, written));
 
-/** Plans applied together: by strategy; each table alone, parents first, if deletes may cascade. */
+/** Plans with the same strategy are applied together; if deletes may cascade, each table alone. */
 const groupsOf = (some: readonly PublishPlan[], inOrder: boolean): readonly (readonly PublishPlan[])[] => {
   if (inOrder) return parentsFirst(some).map((plan) => [plan]);
   const ways = new Set(some.map(({ strategy }) => strategy.apply));
   return [...ways].map((way) => some.filter(({ strategy }) => strategy.apply === way));
 };
 
-/** Counts the rows of tables that lose rows to cascading deletes, after everything is written. */
 const countFollowing = async (
   client: Client,
   written: readonly PublishPlan[],
@@ -77,7 +74,7 @@ const countFollowing = async (
     rows.set(table.table, await countRows(client, productionName(table)));
 };
 
-/** Writes into existing tables, first without blocking readers; the server checks foreign keys. */
+/** First writes the tables whose readers need not wait. */
 const applyWritten = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -85,7 +82,7 @@ const applyWritten = async (
   { untilTaken }: Locksmith,
 ): Promise<Rest[]> => {
   const [written, moved] = byWriting(plans);
-  // Tables that reference each other can then be written in any order.
+  // Deferred checks let tables that reference each other be written in any order.
   if (written.some(({ table }) => foreignKeysOf(table).length > 0))
     await client.query('set constraints all deferred');
   const isLoud = ({ blocksReaders }: PublishPlan): boolean => blocksReaders;
@@ -94,8 +91,8 @@ const applyWritten = async (
   const loud = isTogether ? written : written.filter(isLoud);
   const rests = [...(await apply(written.filter((plan) => !loud.includes(plan))))];
   if (loud.length > 0) {
-    // Lock also the tables that the last query will lock. Otherwise a reader of both could hold one
-    // and wait for the other, and be the victim of a deadlock. Proved by
+    // Also locks what the last query will lock. Otherwise a reader of both tables could hold one,
+    // wait for the other, and be cancelled by a deadlock. Proved by
     // test/modes/publish-locks.test.ts, "all at once".
     await untilTaken(namesInProduction([...loud, ...moved]), false, (names, queueMs) =>
       client.query(lockTables(names, 'access exclusive', queueMs)),
@@ -103,9 +100,9 @@ const applyWritten = async (
     if (obsolete.length > 0) await dropForeignKeys(client, obsolete);
     rests.push(...(await apply(loud)));
   }
-  // Check foreign keys now. While checks are pending, the server refuses to create an index on the
-  // table, and a check at the commit would keep readers waiting. Proved by
-  // test/modes/publish-keys.test.ts, "while its foreign keys are deferred".
+  // Foreign keys are checked now: while checks are pending, the server refuses to create an index,
+  // and checks at the commit would keep readers waiting. Proved by test/modes/publish-keys.test.ts,
+  // "while its foreign keys are deferred".
   const tables = plans.map(({ table }) => table);
   if (written.length > 0)
     await withPath(client, written[0]!.table.path, () => client.query('set constraints all immediate')).catch(
@@ -116,7 +113,6 @@ const applyWritten = async (
   return rests;
 };
 
-/** Changes of a merged table that is published for the first time. */
 const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
   inserted: rows,
   updated: 0,
@@ -126,8 +122,8 @@ const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
 });
 
 /**
- * Applies and verifies every plan. Plans that write rows come first, and of these the tables whose
- * readers need not wait. By table name, `copied` counts loaded rows and `before` production's.
+ * Applies and verifies every plan: first plans that write rows, starting with those that block no
+ * reader. `copied`: loaded rows, `before`: production's rows, both by table name.
  *
  * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED,
  * ETL_PUBLISH_WITHHELD, RowsRefused.

@@ -1,5 +1,5 @@
-// Detects that somebody altered, dropped, renamed or moved a table during a run. The server's error
-// about a statement that names the table would then mislead.
+// Detects that somebody altered, dropped, renamed or moved a table during a run: the server's error
+// about it would mislead.
 
 import type { Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
@@ -11,7 +11,7 @@ type Name = Pick<TableNames, 'schema' | 'table'>;
 const isRefused = (error: unknown): boolean =>
   isRefusal(error) || isRefusal((error as Partial<Error> | undefined)?.cause);
 
-/** Refuses to add rows to a table that no longer exists. Errors: ETL_PUBLISH_OVERTAKEN. */
+/** Errors: ETL_PUBLISH_OVERTAKEN. */
 export const refuseGone = ({ table }: Name): never => {
   const problem = 'it was dropped, renamed or moved to another schema';
   throw new EtlError('ETL_PUBLISH_OVERTAKEN', { table, problem });
@@ -32,7 +32,6 @@ export const refuseIfGone = async (
   for (const { place } of rows) refuseGone(tables[place - 1]!);
 };
 
-/** Oids, columns and partitions of these tables, as a text to compare. */
 const shapesOf = async (client: Client, tables: readonly Name[]): Promise<string> =>
   JSON.stringify(
     (
@@ -45,7 +44,7 @@ const shapesOf = async (client: Client, tables: readonly Name[]): Promise<string
     ).rows,
   );
 
-/** Returns a function: is this error a refusal, and have the tables changed since? */
+/** The returned function tells if an error is a refusal and the tables have changed since now. */
 export const watchShapes = async (
   client: Client,
   tables: readonly Name[],

@@ -1,13 +1,12 @@
 // Locks production tables: all of them or none, so that readers wait only briefly.
 //
-// `lock table a, b` locks one table after the other. While it waits for b, readers of a wait, too.
-// So the time limit is for the whole statement, tables that other sessions hold come first, so that
-// we wait for them without holding other tables, and we do not even try while a transaction has
-// held a table for longer than we would wait.
+// `lock table a, b` locks first a, then b: while it waits for b, readers of a wait, too. So the
+// time limit covers the whole statement, and tables that other sessions hold come first. While a
+// transaction has held a table for longer than we would wait, we do not even try.
 //
-// A reader who holds one table and waits for another one that we hold forms a deadlock with us as
-// soon as we want the reader's table. We give up before the server starts its deadlock check for
-// the reader, so the reader is never the victim. Proved by test/modes/publish-locks.test.ts and
+// A reader that holds one table and waits for a table that we hold forms a deadlock with us as soon
+// as we want the reader's table. We give up before the server's deadlock check for the reader, so
+// that the reader is never cancelled. Proved by test/modes/publish-locks.test.ts and
 // test/fault/publish-waits.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,24 +18,19 @@ import { codeOf } from '../core/errors/errors.ts';
 
 export type LockMode = 'access exclusive' | 'share row exclusive' | 'share update exclusive';
 
-/** A session that holds a lock on a table, as pg_locks shows it. */
 export interface Holder {
   readonly name: string;
-  /** The table's name for people. */
   readonly table: string;
   readonly pid: string;
   readonly transaction: string;
-  /** True if the session waits for a lock of ours. */
   readonly isWaiting: boolean;
 }
 
-/** Quoted names of the tables, and the lock mode that was requested. */
 interface Wanted {
   readonly names: readonly string[];
   readonly mode: LockMode;
 }
 
-/** Thrown when the locks did not become free in time. */
 export class TablesLocked extends Error {
   readonly wanted: Wanted;
 
@@ -47,26 +41,26 @@ export class TablesLocked extends Error {
 }
 
 /**
- * Time for which readers may queue behind us: at first, and at most. With the swap itself, the
- * maximum stays below the two seconds that docs/operations/failures.md promises.
+ * How long readers may queue behind us. With the swap, the longest stays below the two seconds that
+ * docs/operations/failures.md promises.
  */
 const queueMsMin = 50;
 const queueMsMax = 1_600;
 
-/** We queue for this share of the time waited so far: passes short transactions, not long ones. */
+/** Share of the time waited so far: enough for short transactions to end. */
 const queuedShare = 1 / 3;
 
-/** Time for all tries. Writers wait between them, too; in the second case also readers. */
+/** Time for all tries: first if only writers wait between tries, then if readers wait, too. */
 const triesMs = 10_000;
 const triesWithReadersMs = 1_000;
 
-/** A pause lasts twice the last try, at most `pauseMsMax`; holders are polled every `lookMs`. */
+/** A pause lasts twice the last try; meanwhile holders are polled every `lookMs`. */
 const pauseMsMax = 1_000;
 const lookMs = 100;
 
 /**
- * Time for which writers may queue behind us. For the weakest lock mode, only vacuum and DDL queue
- * behind us, so we wait longer than `deadlock_timeout`: the server then cancels autovacuum.
+ * How long writers may queue behind us. Behind `share update exclusive` only vacuum and DDL queue,
+ * so we wait longer than `deadlock_timeout`: the server then cancels autovacuum.
  */
 const writersWaitMs = 2_000;
 const vacuumWaitMs = 5_000;
@@ -86,7 +80,7 @@ const conflicts: Readonly<Record<LockMode, readonly string[]>> = {
   'access exclusive': ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock', ...strongModes],
 };
 
-/** Sessions with locks on these tables (quoted names) that a lock in this mode would wait for. */
+/** Sessions that a lock on these tables (quoted names) would wait for. */
 export const holdersOf = async (
   client: Client,
   names: readonly string[],
@@ -105,30 +99,28 @@ export const holdersOf = async (
     )
   ).rows;
 
-/** True for a timeout (lock or statement) or a deadlock: another try may succeed. */
 const isLocked = (error: unknown): boolean => lockStates.has(codeOf(error) ?? '');
 
 /** Share of `deadlock_timeout` that we wait; the rest is for the statements that follow. */
 const deadlockPercent = 80;
 
-/** SQL: milliseconds from now until the server checks for a deadlock on behalf of a new waiter. */
+/** SQL: milliseconds until the server's deadlock check for a session that begins to wait now. */
 const untilDeadlock = `extract(epoch from current_setting('deadlock_timeout')::interval) * ${10 * deadlockPercent}`;
 
 const setTimeLimit = (name: 'statement_timeout' | 'lock_timeout', ms: string): string =>
   `select set_config('${name}', greatest(1, floor(${ms}))::text, true);`;
 
-/** SQL: milliseconds since the server received the query. */
 const sinceMessage = `extract(epoch from clock_timestamp() - statement_timestamp()) * 1000`;
 
-/** With less time left, do not wait at all: even 400 free locks take part of it. */
+/** With less time left, we do not wait: taking 400 free locks already needs part of it. */
 const othersMsMin = 20;
 
 const doing = (body: string): string => `do ${quoteText(`begin ${body} end`)};`;
 
 /**
- * Statements that lock these tables while we hold another one. Its readers may have waited since
- * the query began, so we wait only until the server would check for a deadlock on their behalf, or
- * not at all. Proved by test/modes/publish-locks.test.ts, "is never the victim".
+ * We hold another table, whose readers may have waited since the query began. So we wait only until
+ * the server's deadlock check for those readers, or not at all. Proved by
+ * test/modes/publish-locks.test.ts, "is never the victim".
  */
 const lockOthers = (names: readonly string[], mode: LockMode): string => {
   const lock = `lock table ${names.join(', ')} in ${mode} mode`;
@@ -138,9 +130,9 @@ const lockOthers = (names: readonly string[], mode: LockMode): string => {
 };
 
 /**
- * Statements that take all these locks within `ms` milliseconds, or fail. `only`: 'only ' excludes
- * partitions. `first`: PL/pgSQL statements that take other locks first, within the same time. While
- * waiting for the first table we hold no other one, so nobody can deadlock with us.
+ * Takes all these locks within `ms` milliseconds, or fails. `only`: 'only ' excludes partitions.
+ * `first`: PL/pgSQL statements that take other locks first. While we wait for the first table, we
+ * hold no other table, so no deadlock is possible.
  */
 export const lockTables = (
   names: readonly string[],
@@ -162,8 +154,8 @@ export const lockTables = (
 };
 
 /**
- * Takes locks that do not block readers. They prevent all changes of the tables except to views,
- * functions and grants. Writers of the tables in `written` have to wait. Errors: TablesLocked.
+ * Takes locks that block no reader, but prevent most changes of the tables. Writers of the
+ * `written` tables wait. Errors: TablesLocked.
  */
 export const lockQuietly = async (
   client: Client,
@@ -181,9 +173,9 @@ export const lockQuietly = async (
 };
 
 /**
- * Takes the exclusive right to publish these tables (quoted names) until the transaction ends, also
- * if a table does not exist yet. All sessions take the right in the same order and before any table
- * lock, so they cannot deadlock. Errors: TablesLocked.
+ * Takes the exclusive right to publish these tables (quoted names) until the transaction ends.
+ * Every session takes the right before table locks and in the same order, so sessions cannot
+ * deadlock. Errors: TablesLocked.
  */
 export const lockPublishing = async (client: Client, names: readonly string[]): Promise<void> => {
   if (names.length === 0) return;
@@ -199,22 +191,21 @@ export const lockPublishing = async (client: Client, names: readonly string[]): 
 };
 
 /**
- * A statement that limits the waits of the following statements in the same query. They wait for
- * locks of `others` other tables while readers already wait for ours; the limit is for all these
- * waits together. Proved by test/modes/foreign-keys.test.ts, "is never the victim".
+ * SQL that limits how long the rest of the query waits for locks of `others` tables, all waits
+ * together, while readers wait for ours. Proved by test/modes/foreign-keys.test.ts, "is never the
+ * victim".
  */
 export const boundWaits = (queueMs: number, others: number): string => {
   const restMs = `least(${queueMs}, ${untilDeadlock} - ${sinceMessage})`;
   return setTimeLimit('lock_timeout', `${restMs} / ${Math.max(1, others)}`);
 };
 
-/** Takes locks that block readers. */
 export interface Locksmith {
   /**
-   * Calls `take` with the tables in locking order and a time limit, again and again, until it gets
-   * all locks. The surrounding transaction stays open. `readersWait`: readers already wait for
-   * locks of that transaction. Fails at once if a holder itself waits for the transaction, because
-   * that session cannot go on before the transaction ends. Errors: TablesLocked.
+   * Calls `take` with the tables in locking order until it gets all locks. The surrounding
+   * transaction stays open; `readersWait` says that its locks already block readers. Fails at once
+   * if a holder waits for our transaction: that session cannot go on before we end. Errors:
+   * TablesLocked.
    */
   readonly untilTaken: (
     names: readonly string[],
@@ -223,7 +214,6 @@ export interface Locksmith {
   ) => Promise<void>;
 }
 
-/** Remembers how long each holder has held tables. `onWait` may throw to stop the waiting. */
 export const createLocksmith = (
   client: Client,
   onWait: (holders: readonly Holder[], waitedMs: number) => void,
@@ -231,7 +221,6 @@ export const createLocksmith = (
   let start: number | undefined;
   const seen = new Map<string, number>();
 
-  /** Returns for how long, in milliseconds, we have seen the oldest of these transactions. */
   const oldestMs = (holders: readonly Holder[]): number => {
     const now = performance.now();
     for (const { transaction } of holders) if (!seen.has(transaction)) seen.set(transaction, now);
@@ -248,7 +237,7 @@ export const createLocksmith = (
       const waitedMs = performance.now() - start;
       const queueMs = Math.min(Math.max(queueMsMin, waitedMs * queuedShare), queueMsMax);
       const holders = await holdersOf(client, names, 'access exclusive');
-      // This holder waits for us. If we waited, too, its deadlock check would run before ours.
+      // This holder waits for us. If we waited, too, the server would cancel it before us.
       if (holders.some(({ isWaiting }) => isWaiting))
         throw new TablesLocked({ names, mode: 'access exclusive' }, {});
       const isWorthIt = oldestMs(holders) <= queueMs;

@@ -1,5 +1,4 @@
-// Plans how the tables of a run are published: chooses a strategy for each table, given its state
-// in production. Also records what was published.
+// Chooses a strategy for each table of a run, and records what was published.
 
 import type { Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
@@ -29,10 +28,9 @@ export interface Target {
   readonly like: string | undefined;
 }
 
-/** Columns that `like` may have in addition to the declared ones. */
+/** `like` may have these columns in addition to the declared ones. */
 const stagedOnly: readonly string[] = Object.values(mergeColumns);
 
-/** Columns of the published table, given those of its records. */
 const publishedOf = (
   { mode: { versions } }: DeclaredTable,
   columns: readonly TableColumn[],
@@ -42,7 +40,6 @@ const publishedOf = (
   return from === undefined ? published : [...published, { ...from, name: versions!.to, notNull: false }];
 };
 
-/** Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_PUBLISH_OVERTAKEN. */
 const choose = (
   table: DeclaredTable,
   columns: readonly TableColumn[],
@@ -60,7 +57,9 @@ const choose = (
   return strategy;
 };
 
-/** Refuses before loading what publishing would refuse. Returns the targets' production tables. */
+/**
+ * Refuses what publishing would refuse, before anything is loaded. Returns the production tables.
+ */
 export const checkTargets = async (
   client: Client,
   targets: readonly Target[],
@@ -84,7 +83,6 @@ export const checkTargets = async (
   return found;
 };
 
-/** The plan of a table. `found`: row differences from production; may change the strategy. */
 const planOf = (over: BuiltOver, strategy: Strategy, found?: Found): PublishPlan => {
   const { table, builtAs, production } = over;
   const chosen = found === undefined ? strategy : choose(table, builtAs.columns, production, found);
@@ -93,22 +91,20 @@ const planOf = (over: BuiltOver, strategy: Strategy, found?: Found): PublishPlan
     rebuilt === undefined
       ? over
       : { table: { ...table, built: rebuilt.built }, builtAs: { ...builtAs, oid: rebuilt.oid }, production };
-  // A strategy that writes first alters the table, where it differs from the declaration.
+  // Such a strategy first alters a table that differs from the declaration.
   const blocksReaders = chosen.writes && keyChanges(over).blocksReaders;
   return { ...plan, strategy: chosen, found, blocksReaders };
 };
 
 interface Planning {
-  /** True to compare rows with production where the choice of strategy depends on that. */
+  /** If true, rows are compared with production where the choice of strategy depends on them. */
   readonly looks?: boolean;
-  /** Why every table must be kept, as for productionTables(). */
   readonly stays?: Dependent | undefined;
 }
 
 /**
- * Plans all tables, given their states in production. The number of queries does not grow with the
- * number of tables, except for strategies that look at rows. Errors: ETL_PUBLISH_SHAPE,
- * ETL_PUBLISH_REFUSED.
+ * Plans all tables. The number of queries does not grow with the number of tables, except for
+ * strategies that compare rows. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
  */
 export const planOver = async (
   client: Client,
@@ -130,7 +126,7 @@ export const planOver = async (
   return plans;
 };
 
-/** Reads production and plans all tables. Parameters and errors: as for planOver(). */
+/** Parameters and errors: as for planOver(). */
 export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
@@ -138,7 +134,6 @@ export const planPublish = async (
 ): Promise<readonly PublishPlan[]> =>
   planOver(client, tables, await productionTables(client, tables, planning.stays), planning);
 
-/** Warns if another pipeline published the table last: the two would undo each other's work. */
 export const replacedText = (
   pipeline: string,
   { table, production }: Pick<PublishPlan, 'table' | 'production'>,
@@ -156,9 +151,9 @@ export const replacedText = (
 const lookMs = 2_000;
 
 /**
- * Throws if a table has changed since it was planned. Call it under a lock that protects the table
- * but not what depends on it. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because
- * writers already wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
+ * Call this under a lock that protects the table but not its dependents. Errors: ProductionChanged,
+ * ChangedByHand, and SQLSTATE 55P03, because writers already wait. Proved by
+ * test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   await client.query(`set local lock_timeout = ${lookMs}`);
@@ -178,9 +173,8 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
 };
 
 /**
- * Records what was published: row counts before and after the commit, and what happened to merged
- * rows. `published_at` orders the runs that published a table: the ids of runs do not, because runs
- * overlap, and clocks do not, because a table may have moved to another server.
+ * `published_at` orders the runs that published a table: run ids cannot, because runs overlap;
+ * clocks cannot, because a table may have moved to another server.
  */
 export const insertPublished = (
   runId: number,
@@ -218,7 +212,7 @@ export const insertPublished = (
           primary_key: table.primaryKey,
           rows_before: before.get(table.table),
           version: table.returns?.run,
-          // An earlier version that returns has the constraints of its own time.
+          // A restored version has the constraints that it had when it was published.
           constraints: [
             ...new Set(
               [...(strategy.writes ? table : builtAs).constraints, ...foreignKeysOf(table)].map(

@@ -15,7 +15,6 @@ export const isPassing = (error: unknown): boolean =>
 export const adviceTaken =
   'A table that was renamed keeps the names of its indexes: rename these, too, or move the table to another schema.';
 
-/** Advice by SQLSTATE, where the server gives no hint of its own. */
 const advice: Readonly<Record<string, string>> = {
   '23503':
     'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or drop the foreign key for the duration of the run.',
@@ -28,7 +27,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 
-/** Turns the server's refusal into our error; returns other errors unchanged. */
+/** Returns other errors than a refusal unchanged. */
 export const publishRefusal = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
   const details = {
@@ -42,7 +41,7 @@ export const publishRefusal = (table: string, cause: unknown): unknown => {
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 
-/** The error if a trigger or rule skipped rows: fewer were written, without a server error. */
+/** For rows that a trigger or rule skipped: fewer were written, without a server error. */
 export const rowsWithheld = (table: string, production: ProductionTable, problem: string): EtlError => {
   const suspects = production.dependents.filter(({ kind }) => kind === 'trigger' || kind === 'rule');
   const cause =
@@ -50,7 +49,7 @@ export const rowsWithheld = (table: string, production: ProductionTable, problem
   return new EtlError('ETL_PUBLISH_WITHHELD', { table, problem, cause });
 };
 
-/** Names the table that the server named, or else all. An error of a trigger names none. */
+/** An error of a trigger does not say which table it concerns: then all tables are named. */
 export const publishRefusalOfAny = (
   plans: readonly { readonly table: TableNames }[],
   cause: unknown,

@@ -1,32 +1,30 @@
 // Finds sessions whose snapshots are older than the rows of the built tables.
 //
-// After a swap, the table's name leads every session to the new table, but a snapshot from before
-// the commit of its rows sees that table empty, without an error (PostgreSQL, "MVCC Caveats").
-// `create index concurrently` waits for such sessions, and so do we. Proved by
-// test/modes/snapshots.test.ts.
+// After a swap, a snapshot from before the commit of the new table's rows sees that table empty,
+// without an error (PostgreSQL, "MVCC Caveats"). `create index concurrently` waits for such
+// sessions, and so do we. Proved by test/modes/snapshots.test.ts.
 
 import type { Client } from '../db/client.ts';
 import type { SnapshotHolder } from '../core/model.ts';
 
-/** A session, with what the server says about its snapshot. */
 interface Found extends SnapshotHolder {
-  /** Virtual transaction and oldest running transaction (xmin) of its snapshot; null: no holder. */
+  /** Virtual transaction and xmin of the session's snapshot; null: the session does not matter. */
   readonly key: string | null;
-  /** Older than every snapshot taken since the first call; yet a transaction may import it. */
+  /**
+   * True if older than every snapshot taken since the first call. Yet a transaction may import it.
+   */
   readonly isOlder: boolean;
   readonly limit: string;
   readonly oldest: string;
 }
 
 /**
- * Selects all sessions of this database that may hold such a snapshot, and all standbys. `$1`: at
- * the first call, all transactions below this one had been assigned; `$2`: the oldest transaction
- * that was running then. Both are null at the first call.
+ * Sessions of this database that may hold such a snapshot, and all standbys. `$1`: at the first
+ * call, all transactions below this one had been assigned; `$2`: the oldest transaction that was
+ * running then. Both are null at the first call.
  *
- * The server hides `backend_xmin` of other roles from roles without pg_read_all_stats; then we
- * count the session until its transaction ends. Autovacuum, analyze and `create index` are left
- * out, because they do not read new tables. Prepared transactions no longer read anything. A
- * standby with `hot_standby_feedback` reports snapshots by its connection or replication slot.
+ * Without pg_read_all_stats, `backend_xmin` of other roles is hidden; then the session counts until
+ * its transaction ends. Autovacuum, analyze and `create index` do not read new tables.
  */
 const selectHolders = `
   with look as materialized (
@@ -64,7 +62,7 @@ const selectHolders = `
       coalesce(h.is_older, false) as "isOlder"
     from look l left join holder h on true order by h.since, h.pid`;
 
-/** Returns a function that lists sessions with a snapshot from before its first call. */
+/** The returned function lists sessions with a snapshot from before its first call. */
 export const createSnapshotWatch = (client: Client): (() => Promise<readonly SnapshotHolder[]>) => {
   let first: Pick<Found, 'limit' | 'oldest'> | undefined;
   let held: ReadonlySet<string> | undefined;

@@ -1,9 +1,9 @@
 // Plans a run so that every reader sees one consistent state, whatever its snapshot.
 //
-// A new table is visible to all readers once it has the name, but rows written into an existing
-// table are visible only to snapshots taken after the commit. A transaction with one older snapshot
-// that reads a table of each kind would see a mixture of old and new rows. So if a run writes into
-// one table, it writes into all, unless they are too large. Proved by test/modes/snapshots.test.ts.
+// A new table is visible to all readers at once, but rows written into an existing table only to
+// snapshots taken after the commit. A transaction with an older snapshot that reads a table of each
+// kind would see a mixture. So if a run writes into one table, it writes into all, unless they are
+// too large. Proved by test/modes/snapshots.test.ts.
 
 import type { Client } from '../db/client.ts';
 import { EtlError } from '../core/errors/errors.ts';
@@ -15,33 +15,30 @@ import { rowsWritten, type Dependent } from './table/dependents.ts';
 import type { BuiltTable } from './table/tables.ts';
 
 /**
- * Size of the largest table, old or new, whose rows are replaced in place only for consistency.
- * Deleting and inserting rows of 100 bytes with one index takes 4 µs each: some ten seconds.
+ * Size of the largest table whose rows are replaced in place only for consistency. Deleting and
+ * inserting rows of 100 bytes with one index takes 4 µs each: some ten seconds.
  */
 const inPlaceBytesMax = 256 * 2 ** 20;
 
-/** Plans that replace an existing table by a new one. */
 const movedOver = (plans: readonly PublishPlan[]): readonly PublishPlan[] =>
   plans.filter(({ strategy, production }) => !strategy.writes && production !== undefined);
 
-/** True if the server rewrites the existing table, because the type of a column changes. */
 const isRewritten = ({ strategy, table, builtAs, production }: PublishPlan): boolean =>
   strategy.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
 
-/** Plans that older snapshots see as empty tables; not for a version that returns: it is old. */
+/** Tables that older snapshots see empty; not restored versions, whose rows are older still. */
 export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPlan[] => [
   ...movedOver(plans).filter(({ table }) => table.buildSchema !== keptSchema),
   ...plans.filter(isRewritten),
 ];
 
-/** Why no new table may replace an old one: rows are written to this table. Undefined: it may. */
+/** Returns the table into which rows are written, as a reason to replace no other table. */
 export const mixedWith = (plans: readonly PublishPlan[]): Dependent | undefined => {
   const written = plans.find(({ strategy, production }) => strategy.writes && production !== undefined);
   if (written === undefined || movedOver(plans).length === 0) return undefined;
   return { kind: rowsWritten, name: `${written.table.schema}.${written.table.table}` };
 };
 
-/** Warning about tables that are replaced because they cannot be written in place. */
 export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): string => {
   const replaced = emptyForOlder(plans).map(({ table }) => `${table.schema}.${table.table}`);
   return (
@@ -50,7 +47,7 @@ export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): s
   );
 };
 
-/** True if rows can be replaced in place quickly. A table that is not built yet counts as empty. */
+/** A table that is not built yet counts as empty. */
 export const areSmall = async (client: Client, plans: readonly PublishPlan[]): Promise<boolean> => {
   const names = movedOver(plans).flatMap(({ table }) => [productionName(table), builtName(table)]);
   const { rows } = await client.query(
@@ -63,12 +60,11 @@ export const areSmall = async (client: Client, plans: readonly PublishPlan[]): P
   return rows[0].bytes <= inPlaceBytesMax;
 };
 
-/** True if the declaration or the table rules out replacing rows in place. */
 const isUnfit = (error: unknown): boolean =>
   error instanceof EtlError &&
   ['ETL_PUBLISH_SHAPE', 'ETL_PUBLISH_NO_KEY', 'ETL_PUBLISH_REFUSED'].includes(error.code);
 
-/** Plans that keep every table and replace its rows; undefined if one table does not allow it. */
+/** Returns undefined if one of the tables cannot be kept in place. */
 export const planInPlace = async (
   client: Client,
   tables: readonly BuiltTable[],
@@ -82,7 +78,6 @@ export const planInPlace = async (
     },
   );
 
-/** Returns the plans, or plans that keep all tables if one is kept and all are small. */
 export const planUniformly = async (
   client: Client,
   tables: readonly BuiltTable[],

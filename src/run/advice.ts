@@ -1,5 +1,5 @@
 // Derives advice from the profile of a run: what limited it, and what would make it faster.
-// docs/operations/scale.md, "What a profile says", compares the predictions with measured runs.
+// docs/operations/scale.md, "What a profile says", compares predictions with measured runs.
 
 import { formatSeconds } from '../core/amounts.ts';
 import type { PipelineSpec, SourceTableSpec } from '../core/declaration.ts';
@@ -7,24 +7,20 @@ import type { RunStep, StepTime } from '../core/model.ts';
 import type { MachineUse, Measurements } from '../core/profile.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 
-/** A machine that is busier than this has no capacity left for more workers. */
+/** A busier machine has no capacity left for more workers. */
 const busyShareMin = 0.85;
-/** A session that is running in this share of the samples is computing, not waiting. */
+/** A session that runs in this share of the samples is computing, not waiting. */
 const runningShareMin = 0.5;
-/**
- * If other programs use more of the machine, durations say little about the run, so that nothing is
- * predicted from them.
- */
+/** If other programs use more of the machine, durations say too little to predict anything. */
 const othersShareMax = 0.3;
 /** If workers or steps were active for less of the time, waiting was the limit. */
 const workedShareMin = 0.5;
 /** In a shorter step, starting the threads takes as long as their work. */
 const waitingSecondsMin = 2;
-/** A smaller saving is not worth a change. */
 const savingShareMin = 0.05;
 /**
- * Extra time of COPY when its rows go to the write-ahead log, as a share of its time without the
- * log (docs/experiments.md, experiment 1, and with rows in the binary format).
+ * Extra time of COPY when its rows are logged, as a share of its unlogged time
+ * (docs/experiments.md, experiment 1).
  */
 const logCostShare = 0.2;
 
@@ -35,7 +31,6 @@ const secondsOf = (steps: readonly StepTime[], name: RunStep): number =>
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Shares of the workers' time by activity; `seconds`: the workers' total time. */
 const loadShares = ({ load }: Measurements) => {
   const [read, decode, copy, ledger] = (['read', 'decode', 'copy', 'ledger'] as const).map((key) =>
     sum(load.map((times) => times[key])),
@@ -44,15 +39,10 @@ const loadShares = ({ load }: Measurements) => {
   return { read: read / total, decode: decode / total, copy: copy / total, seconds: total / 1000 };
 };
 
-/**
- * Share used by other programs, including server processes that belong to no session of the run.
- */
+/** Other programs include server processes of other sessions. */
 const othersOf = ({ busy, own, server }: MachineUse): number => Math.max(busy - own - server, 0);
 
-/**
- * Says which programs use a machine that is fully busy. The run's sessions on the server are listed
- * only if they were sampled.
- */
+/** The run's server sessions are named only if they were sampled. */
 const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
   const { cores, busy, own, server } = machine;
   const ours = { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' };
@@ -80,7 +70,6 @@ const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
   return `This machine is the limit: ${whole}. ${uses[0]!.advice}`;
 };
 
-/** Says what limited loading, and what would help. */
 const loadAdvice = (profile: Measurements, loadSeconds: number): string => {
   const { read, decode, copy, seconds } = loadShares(profile);
   if (loadSeconds >= waitingSecondsMin && seconds < loadSeconds * workedShareMin)
@@ -111,10 +100,7 @@ const buildAdvice = ({ build }: Measurements): string => {
   return `Building takes longer than loading: rows ${percent(ofWhat('rows') / total)}, keys and indexes ${percent(keys)}. Fewer indexes, more maintenance_work_mem or more cores for the server shorten it.`;
 };
 
-/**
- * Names of the tables that could declare `staging: 'none'`: the files' rows, unchanged, replace the
- * whole table.
- */
+/** `staging: 'none'` suits tables that are replaced as a whole by the unchanged rows of files. */
 const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
   const direct = tables.filter(
     (table): table is SourceTableSpec =>
@@ -128,8 +114,8 @@ const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
 };
 
 /**
- * Estimates the share of the run's time that `staging: 'none'` would save: rows are not written a
- * second time, but COPY writes them to the write-ahead log.
+ * Share of the run's time that `staging: 'none'` would save: rows are not written a second time,
+ * but COPY writes them to the write-ahead log.
  */
 const savedWithoutStaging = (
   profile: Measurements,
@@ -152,9 +138,6 @@ const savedWithoutStaging = (
   return (saved - waited * logCostShare) / total;
 };
 
-/**
- * Returns the advice for a run that spent most of its time outside its steps; otherwise undefined.
- */
 const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | undefined => {
   const others = seconds - sum(steps.map((one) => one.seconds));
   return others >= waitingSecondsMin && others > seconds * (1 - workedShareMin)
@@ -162,10 +145,6 @@ const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | un
     : undefined;
 };
 
-/**
- * Returns sentences for a person: the limit of the run, then what would save time. `seconds`: the
- * duration of the whole run.
- */
 export const adviceOf = (
   profile: Measurements,
   steps: readonly StepTime[],
@@ -174,7 +153,6 @@ export const adviceOf = (
 ): readonly string[] => {
   if (profile.load.length === 0) return [];
   const waiting = waitingAdvice(steps, seconds);
-  // The use of the machine then says nothing about the run.
   if (waiting !== undefined) return [waiting];
   const builds = secondsOf(steps, 'build') > secondsOf(steps, 'load');
   const isUndisturbed = profile.machine.every(

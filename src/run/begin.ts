@@ -29,7 +29,6 @@ import { recordedFormats } from '../pipeline/definition.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 
-/** Makes this process the run's coordinator. */
 const adopt = async (
   { client, epoch, workers, jobId: job, queueName: queue }: RunContext,
   runId: number,
@@ -42,10 +41,7 @@ const adopt = async (
   return { runId, epoch, generation: rows[0].generation };
 };
 
-/**
- * Replaces the files of the run by the planned files. `lost`: tables whose files are all forgotten,
- * together with what was loaded from them.
- */
+/** `lost`: tables whose files are all forgotten, together with the rows loaded from them. */
 const replaceFiles = async (
   { client }: Work,
   runId: number,
@@ -67,11 +63,7 @@ const replaceFiles = async (
   if (added.length > 0) await runQuery(client, insertFiles(runId, added));
 };
 
-/**
- * Makes this process the coordinator of a run whose definition or files have changed, in one
- * transaction. Tables that cannot keep their loaded rows are emptied. Proved by
- * test/fault/resume.test.ts.
- */
+/** Empties tables that cannot keep their loaded rows. Proved by test/fault/resume.test.ts. */
 const adoptChanged = async (
   context: RunContext,
   planned: readonly PlannedTable[],
@@ -81,11 +73,11 @@ const adoptChanged = async (
   const { client, spec, hashes } = context;
   const lost = new Set(changes.filter(({ isKept }) => !isKept).map(({ table }) => table));
   const empty = planned.filter(({ table }) => lost.has(table.name));
-  // Rows are loaded straight into the build schema, so no session may still be building there.
+  // These rows are loaded into the build schema, so no session may still be building there.
   if (empty.some(({ table }) => landsDirectly(table))) await awaitBuildsEnd(client, spec.name);
   return withTransaction(client, async () => {
     const lease = await adopt(context, runId);
-    // Done before `redefineRun`, while the run still records which tables it had.
+    // Before `redefineRun`, which makes the run forget which tables it had.
     await dropStaleStaging(context, sourceNames(spec));
     const { definition: definitionHash, tables: tableHashes, staged: stagedHashes } = hashes;
     const formats = recordedFormats(spec);
@@ -96,7 +88,6 @@ const adoptChanged = async (
   });
 };
 
-/** A run that was written or taken over: the lease to work for it, and its files in the ledger. */
 export interface BegunRun {
   readonly lease: Lease;
   readonly files: readonly SourceFile[];
@@ -104,10 +95,6 @@ export interface BegunRun {
 
 type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
 
-/**
- * Writes the run and its files into the ledger and creates empty staging tables, in one
- * transaction.
- */
 const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], why: string): Promise<Lease> =>
   withTransaction(context.client, async () => {
     const { client, spec, hashes, workers, epoch } = context;
@@ -145,10 +132,7 @@ const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], w
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
 
-/**
- * Gives the run the server's new epoch if the server has crashed. Returns the event that says what
- * was lost.
- */
+/** The event says what a crash of the server has lost. */
 const renewIfCrashed = async (
   context: RunContext,
   runId: number,
@@ -163,16 +147,12 @@ const renewIfCrashed = async (
   return { type: 'recovered', crashed, ...lost };
 };
 
-/**
- * Takes over a run with its existing tables. Another role may have created them after preflight, so
- * their owners are checked again. Errors: ETL_UNTRUSTED.
- */
+/** Another role may have created the tables after preflight, so owners are checked again. */
 const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
   await refuseStrangers(context.client, context.spec.name);
   return adopt(context, runId);
 };
 
-/** Reports the progress of a continued run. */
 const announceResume = async ({ client, report }: Work, runId: number): Promise<void> => {
   const chunks = await loadedChunks(client, runId);
   const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
@@ -195,11 +175,7 @@ const announcePlan = (
   report.emit({ type: 'planned', tables });
 };
 
-/**
- * Continues the newest unfinished run of the pipeline, or writes a new run and reports why. `back`:
- * the event for a server that is back; if a crash lost data, the event about the crash is reported
- * instead.
- */
+/** `back`: an event to report, unless a crash lost data: then that event is reported instead. */
 export const beginRun = async (
   context: BeginContext,
   planned: readonly PlannedTable[],
@@ -209,7 +185,7 @@ export const beginRun = async (
   const { client, spec, report } = context;
   for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
-  // Rows are loaded straight into the build schema, so no session may still be building there.
+  // These rows are loaded into the build schema, so no session may still be building there.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
   const lease = await (beginning.kind === 'new'
     ? insertNewRun(context, planned, beginning.why ?? 'a new run took its place')
@@ -231,7 +207,6 @@ export const beginRun = async (
   return { lease, files };
 };
 
-/** Continues the run of this process after a lost connection. */
 export const continueRun = async (context: RunContext, run: BegunRun): Promise<BegunRun> => {
   const { runId, epoch } = run.lease;
   const latest = await latestRun(context.client, context.spec.name);

@@ -31,9 +31,6 @@ import { testRun } from './test-run.ts';
 
 export { beginRun, continueRun } from './begin.ts';
 
-/**
- * Sets the state of the run in the ledger, and saves the notices so far. Errors: ETL_RUN_CANCELLED.
- */
 const advance = async (
   { client, report }: RunContext,
   runId: number,
@@ -44,13 +41,10 @@ const advance = async (
   await saveNotices(client, report, runId);
 };
 
-/**
- * Drops the built tables after a failure: they are logged and as large as production, and there may
- * be no next run. If the server is gone, or is shutting down, the next run drops them.
- */
+/** Built tables are as large as production, and there may be no next run to drop them. */
 const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
   const { address, client, report } = context;
-  // The next attempt publishes the built tables.
+  // The next attempt publishes these built tables.
   if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') return;
   if (retryOf(lossOf(client, address, error)) === 'server') return;
   await dropBuilt(context).catch((cause: unknown) =>
@@ -61,10 +55,7 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
   );
 };
 
-/**
- * Loads missing data, and corrections of rejected records. Corrections of earlier rejects are
- * loaded first, because the earlier rejects alone may exceed a limit.
- */
+/** Corrections of earlier rejects come first, because these rejects alone may exceed a limit. */
 const loadCorrected = async (
   context: RunContext,
   { lease, files }: BegunRun,
@@ -80,8 +71,7 @@ const loadCorrected = async (
   }
   const roomy = isCorrected ? await withRoomForCorrections(client, plan) : plan;
   const seconds = await loadMissing(context, roomy, files, queue).catch((error: unknown) => {
-    // A table over its limit stops the load early; `checkRejects` throws the error that names its
-    // rejects.
+    // The load stops early at a limit; `checkRejects` throws the error that names rejects.
     if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
     return new Map<string, number>();
   });
@@ -89,7 +79,6 @@ const loadCorrected = async (
   return seconds;
 };
 
-/** Builds and tests the tables. `seconds`: how long each table has taken so far. */
 const buildAndTest = async (
   context: RunContext,
   runId: number,
@@ -113,10 +102,6 @@ const buildAndTest = async (
   }
 };
 
-/**
- * Rehearses, loads, checks the rejects, builds and tests. Records the state of the run at each
- * step. The queue is open from the rehearsal to the tests.
- */
 const loadAndBuild = async (
   context: RunContext,
   run: BegunRun,
@@ -149,16 +134,13 @@ const loadAndBuild = async (
   }
 };
 
-/**
- * How often a run builds its tables. Somebody who alters the tables each time has not finished yet.
- */
+/** If somebody alters the tables each time, we give up. */
 const buildsMax = 3;
 
 /**
- * Publishes the built tables. If somebody has meanwhile changed by hand what the tables copy from
- * production, or has published rows that they depend on, all tables are built again from the same
- * staging: other tables may be made from the changed one. Errors: ETL_PUBLISH_CHANGED, those of
- * each step. Proved by test/modes/by-hand.test.ts and several-pipelines.test.ts.
+ * All tables are built again from the same staging if somebody altered production by hand, or
+ * another run published rows that the build read. Errors: ETL_PUBLISH_CHANGED, those of each step.
+ * Proved by test/modes/by-hand.test.ts and several-pipelines.test.ts.
  */
 const publishBuilt = async (
   context: RunContext,
@@ -189,10 +171,7 @@ const publishBuilt = async (
   return publishBuilt(context, runId, now, again, builds + 1);
 };
 
-/**
- * Carries out a run that has begun. Afterwards production has the rows, or the error says why not;
- * either way no built table is left. Errors: those of each step.
- */
+/** Errors: those of each step. */
 export const carryOut = async (
   context: RunContext,
   run: BegunRun,

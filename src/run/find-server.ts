@@ -1,5 +1,5 @@
-// Finds the server for a function of the library: from its options, then DATABASE_URL and PG*, then
-// the embedded server.
+// Finds the server for a function of the library: from its options, DATABASE_URL and PG*, or
+// embedded.
 
 import { withClient, type Client } from '../db/client.ts';
 import { resolveServer, type ServerAddress } from '../db/connect/address.ts';
@@ -12,7 +12,7 @@ type Named = Pick<RunOptions, 'databaseUrl' | 'connection'>;
 export const findServer = ({ databaseUrl, connection }: Named): Promise<ServerAddress> =>
   resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
 
-/** Runs `work` over a new connection, outside a run. Errors: those of the server, and of `work`. */
+/** Opens a connection of its own, outside a run. Errors: those of the server, and of `work`. */
 export const onServer = async <T>(
   { signal, ...named }: Named & Pick<RunOptions, 'signal'>,
   work: (client: Client) => Promise<T>,

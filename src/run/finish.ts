@@ -15,7 +15,6 @@ import { publishedTables } from '../ledger/production/published-tables.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
 import { countsOfTable } from '../core/counts.ts';
 
-/** Returns when a run was published, and the results of its tables in declared order. */
 const tableResults = async (
   client: Client,
   spec: PipelineSpec,
@@ -45,18 +44,13 @@ const tableResults = async (
   return { publishedAt: published[0]!.publishedAt, tables };
 };
 
-/**
- * When the run began (in milliseconds of performance.now()), and the server's WAL position then.
- */
+/** `start`: as performance.now(); `wal`: the server's WAL position at that time. */
 interface Since {
   readonly start: number;
   readonly wal?: string | undefined;
 }
 
-/**
- * Saves advice about where the time went, unless the run was too short for anybody to ask. Returns
- * the profile if it was requested.
- */
+/** A run that was too short to matter gets no advice. */
 const adviseOn = async ({ client, spec, report }: RunContext, runId: number, seconds: number) => {
   if (!report.isProfiled && seconds < adviceSecondsMin) return {};
   const measured = report.measured();
@@ -69,7 +63,6 @@ const adviseOn = async ({ client, spec, report }: RunContext, runId: number, sec
   return report.isProfiled ? { profile: { ...measured, advice } } : {};
 };
 
-/** Makes the result of a run, and reports it as the last event. */
 export const finishRun = async (
   context: RunContext,
   runId: number,
@@ -77,7 +70,7 @@ export const finishRun = async (
   { start, wal }: Since,
 ): Promise<RunResult> => {
   const { address, client, spec, report } = context;
-  // An unchanged run has saved its notices when it was published.
+  // An unchanged run saved its notices when it was published.
   if (outcome === 'published') await saveNotices(client, report, runId);
   const { publishedAt, tables } = await tableResults(client, spec, runId);
   const serverWalBytes = await walBytesSince(client, wal);

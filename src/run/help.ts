@@ -19,7 +19,6 @@ import { stagingColumns } from './files/planned-table.ts';
 import { refuseStrangers } from '../db/session/access.ts';
 import type { RunContext, Work } from './context.ts';
 
-/** Returns the run of the pipeline that is being loaded now. Errors: ETL_JOIN_REFUSED. */
 const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun> => {
   const pipeline = spec.name;
   const latest = await latestRun(client, pipeline);
@@ -30,10 +29,6 @@ const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun>
   return latest;
 };
 
-/**
- * Plans the loading of files as the run's coordinator wrote them into the ledger, without opening
- * them.
- */
 const planRun = (
   context: RunContext,
   { id, epoch, generation }: LatestRun,
@@ -47,11 +42,7 @@ const planRun = (
   return makeLoadPlan(context, { runId: id, epoch, generation }, planned);
 };
 
-/**
- * Checks the owners of the tables that COPY fills: they may have been created after the first
- * check. All must exist, because a table that is created later would not be checked. Errors:
- * ETL_UNTRUSTED, ETL_JOIN_REFUSED.
- */
+/** All tables must exist: the owner of a table that is created later would not be checked. */
 const refuseStrangersTables = async ({ client, spec }: Work, { tables }: LoadPlan): Promise<void> => {
   const there = await existingLandings(client, spec, tables);
   await refuseStrangers(client, spec.name);
@@ -62,7 +53,6 @@ const refuseStrangersTables = async ({ client, spec }: Work, { tables }: LoadPla
     });
 };
 
-/** True while the run is being loaded under this coordinator. Errors: ETL_RUN_SUPERSEDED. */
 const isLoading = async (client: Client, { runId, generation }: Lease): Promise<boolean> => {
   const standing = await runStanding(client, runId);
   if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });

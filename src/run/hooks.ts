@@ -1,5 +1,4 @@
-// Runs the hooks of a pipeline: functions and SQL files of its author. Each has its own connection
-// and a time limit.
+// Runs the author's hooks, each on its own connection and with a time limit.
 
 import { setHookPending, hookEnded, pendingHook } from '../ledger/run/hook-state.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
@@ -22,10 +21,6 @@ const hookError = (hook: HookName, where: string, problem: string, cause?: unkno
   return new EtlError('ETL_HOOK', { hook, where, problem, state }, { cause });
 };
 
-/**
- * Makes the error for a hook's SQL file that the server refuses. `prefixLength`: number of
- * characters that were sent before the file's text.
- */
 export const sqlError = (
   hook: HookName,
   { file, text }: SqlText,
@@ -43,14 +38,13 @@ const runSql = async (client: Client, hook: HookName, sql: SqlText): Promise<voi
   });
 };
 
-/** The part of a hook's context that depends on the run. */
 interface RunFacts {
   readonly runId: number | null;
   readonly tables: readonly HookTable[];
   readonly error?: HookError;
 }
 
-/** What calling a hook needs. The run's own connection may be gone. */
+/** Without the run's connection, which may be lost when a hook is called. */
 type Calling = Pick<RunContext, 'address' | 'spec' | 'hookTexts' | 'report' | 'abort' | 'drain'>;
 
 const runFunction = async (
@@ -78,7 +72,7 @@ const runFunction = async (
   }
 };
 
-/** Sets the facts as settings, which SQL files read: `current_setting('etl.error_code')`. */
+/** SQL files read these settings: `current_setting('etl.error_code')`. */
 const setFacts = async (client: Client, { runId, error }: RunFacts): Promise<void> => {
   await client.query(
     `select set_config('etl.run_id', $1, false), set_config('etl.error_code', $2, false), set_config('etl.error', $3, false)`,
@@ -118,8 +112,8 @@ const callHook = async (context: Calling, hook: HookName, facts: RunFacts): Prom
 };
 
 /**
- * Runs one hook of a run, if the pipeline has it. Errors: ETL_HOOK if the hook fails or takes too
- * long, the reason of a run that is stopped, ETL_SERVER_LOST.
+ * Errors: ETL_HOOK if the hook fails or takes too long, the reason of a run that is stopped,
+ * ETL_SERVER_LOST.
  */
 export const runHook = async (context: RunContext, hook: HookName, runId: number): Promise<void> => {
   const { client, spec } = context;
@@ -129,10 +123,7 @@ export const runHook = async (context: RunContext, hook: HookName, runId: number
   await callHook(context, hook, { runId, tables });
 };
 
-/**
- * Calls the hook `failed` after the failure was recorded. An error of the hook is only reported:
- * the run keeps its own error.
- */
+/** Errors of the hook are only reported: the run keeps its own error. */
 export const callFailed = async (
   { address, spec, hookTexts, report, settings: { abort, drain } }: PreparedRun,
   runId: number | undefined,
@@ -150,14 +141,13 @@ export const callFailed = async (
   }
 };
 
-/** SQLSTATE that marks an error of the hook `publishing`. Nobody else uses its class. */
+/** Marks an error of the hook `publishing`. Nobody else uses class ZH. */
 const hookState = 'ZHOOK';
 
 /**
- * Returns the statements that run the hook `publishing` in the publishing transaction, after the
- * tables were swapped. The hook is a text of `execute`, so it cannot end the transaction. Its
- * errors get a SQLSTATE of their own: a lock that is not free would otherwise make publishing try
- * again.
+ * `execute` keeps the hook from ending the publishing transaction. Errors of the hook get a
+ * SQLSTATE of their own: otherwise publishing would mistake a lock timeout of the hook for one of
+ * its own, and try again.
  */
 export const publishingStatements = ({
   spec,
@@ -177,20 +167,18 @@ export const publishingStatements = ({
   ];
 };
 
-/** Returns the error of the hook `publishing` as ETL_HOOK, and any other error unchanged. */
 export const publishingError = ({ hookTexts }: Pick<RunContext, 'hookTexts'>, cause: unknown): unknown =>
   codeOf(cause) === hookState
     ? hookError('publishing', ` ${hookTexts.get('publishing')!.file}`, messageOf(cause), cause)
     : cause;
 
-/** Records in the publishing transaction that the hook `published` has to be called. */
+/** Call this in the publishing transaction. */
 export const oweHook = async ({ client, spec }: Work, runId: number): Promise<void> => {
   if (spec.hooks?.published !== undefined) await runQuery(client, setHookPending(runId));
 };
 
 /**
- * Calls the hook `published`, and records that the call has ended, with or without an error. Only a
- * hook whose process died is called again.
+ * Records that the call ended, even with an error: only a hook whose process died is called again.
  */
 export const callPublished = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
@@ -205,8 +193,8 @@ export const callPublished = async (context: RunContext, runId: number): Promise
 };
 
 /**
- * Calls the hook `published` of the newest published run, if the process was killed before the hook
- * ended. An error of the hook does not end this run.
+ * Calls the hook `published` if its process was killed before the hook ended. An error of the hook
+ * does not end this run.
  */
 export const callOwed = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;

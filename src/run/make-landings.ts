@@ -12,7 +12,6 @@ import { landingTable, landsDirectly, namesOf } from '../db/landing.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 import { refuseOtherSchemas } from '../db/session/access.ts';
 
-/** Returns the names of the tables whose landing exists. */
 export const existingLandings = async (
   client: Client,
   spec: PipelineSpec,
@@ -26,9 +25,8 @@ export const existingLandings = async (
 };
 
 /**
- * Drops the staging tables of the pipeline, except those of the tables in `kept`. Staging of tables
- * that are no longer declared is dropped, too. Only the holder of the pipeline's lock may call this
- * function.
+ * Also drops staging of tables no longer declared. Only the holder of the pipeline's lock may call
+ * this.
  */
 export const dropStaleStaging = async ({ client, spec }: Work, kept: readonly string[]): Promise<void> => {
   const { rows } = await runQuery(client, selectStaging(spec.name));
@@ -53,7 +51,6 @@ const makeLanding = async (
   await inTablespaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
 };
 
-/** Creates landings, in place of those of an earlier run, inside the caller's transaction. */
 export const createLandings = async (
   context: Work,
   planned: readonly PlannedTable[],
@@ -67,8 +64,8 @@ export const createLandings = async (
 };
 
 /**
- * Creates the landings of a run, then checks the owners of our schemas again, before the first row
- * is loaded: another role may have created a schema after preflight. Errors: ETL_UNTRUSTED.
+ * Checks the owners of our schemas again: another role may have created one after preflight.
+ * Errors: ETL_UNTRUSTED.
  */
 export const createTrustedLandings = async (
   context: RunContext,

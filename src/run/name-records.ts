@@ -1,4 +1,4 @@
-// Names the records of rows that a key, a check or a foreign key refused, by file and line.
+// Names the records of refused rows by file and line.
 
 import { stagingTable } from '../db/staging.ts';
 import { runFiles } from '../ledger/run/ledger.ts';
@@ -24,10 +24,9 @@ import type { Position, SourceFile } from '../core/model.ts';
 import { openSegment } from '../load/chunk/block-source.ts';
 import { createFileReader } from '../load/chunk/file-reader.ts';
 
-// Finds the line of a row that was copied, by reading the file again from the start of the row's
-// chunk.
+// A copied row's line is found by reading the file again from the start of the row's chunk.
 
-/** A row of a chunk. `ordinal` counts the rows that the chunk copied, from 1. */
+/** `ordinal` counts the rows that the chunk copied, from 1. */
 interface RowOfChunk {
   readonly file: SourceFile;
   readonly start: Position;
@@ -35,7 +34,6 @@ interface RowOfChunk {
   readonly ordinal: number;
 }
 
-/** Returns the line; undefined if the chunk has fewer rows. Errors: those of the file's source. */
 const lineOfRow = async (
   declared: SourceTableSpec,
   { file, start, byteEnd, ordinal }: RowOfChunk,
@@ -67,10 +65,9 @@ const lineOfRow = async (
 };
 
 /**
- * Returns file and line of a row in staging. The transaction that copies the rows of a chunk also
- * writes the chunk's row in the ledger, so both have the same xmin, and the rows are stored in the
- * order of their records. Undefined for a row from another transaction: a row that SQL made, a
- * correction, or a record that was loaded under a savepoint after the server had refused its chunk.
+ * A chunk's rows and its ledger row have the same xmin, and the rows are in the order of their
+ * records. Undefined for other rows: made by SQL, corrected, or loaded under a savepoint after the
+ * server had refused the chunk.
  */
 const placeOf = async (
   context: RunContext,
@@ -97,7 +94,6 @@ const placeOf = async (
   return line === undefined ? undefined : `${file.name}:${line}`;
 };
 
-/** Makes the error for rows whose key exists already. Errors: those of their files' sources. */
 const duplicatesError = async (
   context: RunContext,
   runId: number,
@@ -114,9 +110,8 @@ const duplicatesError = async (
 };
 
 /**
- * Returns where to search for refused rows: in staging if it still has them, otherwise in the built
- * table. Staging has the rows in the order of their files. It lacks the columns that the server
- * fills, and has the extra columns that a merge needs.
+ * Staging has the order of the files. It lacks the columns that the server fills, and has extra
+ * columns for a merge.
  */
 const loadedRows = ({ spec }: Work, names: TableNames): RefusedFrom => {
   const table = spec.tables.find(({ name }) => name === names.table)!;
@@ -128,10 +123,6 @@ const loadedRows = ({ spec }: Work, names: TableNames): RefusedFrom => {
   };
 };
 
-/**
- * Makes the error for rows that a key, a check or a foreign key refused. Errors: those of their
- * files' sources.
- */
 const refusedError = async (
   context: RunContext,
   runId: number,
@@ -156,8 +147,8 @@ const refusedError = async (
   const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
   const options = { cause };
   const { detail = '' } = cause as { detail?: string };
-  // Some refused rows are in no file of the run: rows of production that are kept in a partition,
-  // and rows that a merge makes from a row and a record.
+  // Such rows are in no file: production keeps them in a partition, or a merge combined row and
+  // record.
   const unnamed =
     rule.kind === 'check' && detail !== ''
       ? `a row: ${detail.replace(/\.$/, '')}`
@@ -181,9 +172,8 @@ const refusedError = async (
 };
 
 /**
- * Returns the error of a build or publication. Refused rows are named by file and line; any other
- * error is returned unchanged. `tableNamed` returns the built table that the refusal names. Errors:
- * those of the files' sources.
+ * Names refused rows by file and line; returns other errors unchanged. Errors: those of the files'
+ * sources.
  */
 export const withRecords = async (
   context: RunContext,

@@ -13,25 +13,16 @@ import { didYouMean } from '../core/nearest.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../report/tracer.ts';
 
-/**
- * What a worker adds to the options of a run: the job that asked for the run, and further
- * receivers.
- */
 export interface FromWorker {
-  /** The job that asked for the run; undefined for a helper. */
+  /** Undefined for a process that helps with a run. */
   readonly jobId?: string;
-  /** The queue of the job. */
   readonly queueName?: string;
-  /**
-   * The hash that the definition must have with `params`; without `params`, with those of the run.
-   */
+  /** The hash that the definition must have with these `params`, or else with the run's own. */
   readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
   /** Continue the unfinished run, even if an earlier run published the same files. */
   readonly resume?: boolean;
-  /** Receivers in addition to those of the pipeline. */
   readonly notify?: readonly Receiver[];
   readonly onChunk?: (times: LoadTimes) => void;
-  /** The span that contains the spans of the run. */
   readonly parent?: TraceContext | undefined;
 }
 
@@ -104,7 +95,6 @@ export interface RunOptions {
   readonly tracer?: Tracer;
 }
 
-/** What a value must be, in words, and a check for it. */
 interface Rule {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
@@ -158,9 +148,8 @@ const rules: Readonly<Record<keyof RunOptions, Rule>> = {
 };
 
 /**
- * Refuses unknown options and wrong values: without this check, a misspelt `databaseURL` would
- * silently mean another server. Messages do not repeat values, because a value may be a password.
- * Errors: ETL_USAGE.
+ * Without this check, a misspelt `databaseURL` would silently mean another server. Messages do not
+ * repeat values, because a value may be a password.
  */
 const checkOptions = (options: RunOptions): void => {
   const hint = 'docs/reference/library.md describes every option.';
@@ -175,7 +164,7 @@ const checkOptions = (options: RunOptions): void => {
   }
 };
 
-/** Checks the options and adds every default. Errors: ETL_USAGE. */
+/** Errors: ETL_USAGE. */
 export const resolveOptions = (options: RunOptions) => {
   checkOptions(options);
   const { signal: abort, ...given } = options;
@@ -188,10 +177,7 @@ export const resolveOptions = (options: RunOptions) => {
     directory: resolve(given.directory ?? '.'),
     workingDirectory: resolve(given.workingDirectory ?? '.'),
     waitMs: given.waitMs ?? waitMsDefault,
-    /**
-     * True if the run also waits for a server that it never reached. Otherwise a wrong address is
-     * reported at once.
-     */
+    /** If false, a wrong address is reported at once. */
     waitsForFirst: (given.waitMs ?? 0) > 0,
     fresh: given.fresh ?? false,
     fullRefresh: given.fullRefresh ?? false,
@@ -206,10 +192,7 @@ export const resolveOptions = (options: RunOptions) => {
 
 export type RunSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
-/**
- * Refuses an option that names an unknown table: a misspelt name in `allowShrink` must not pass for
- * consent. Errors: ETL_USAGE.
- */
+/** A misspelt name in `allowShrink` would allow nothing. Errors: ETL_USAGE. */
 export const refuseUnknownTables = (
   known: readonly string[],
   named: readonly string[] = [],

@@ -1,5 +1,4 @@
-// Decides how a run would begin, given files and definition: nothing to do, continue an unfinished
-// run, or write a new one.
+// Decides how a run would begin: nothing to do, continue an unfinished run, or write a new one.
 
 import { recorrectedTables } from '../ledger/rejects/corrections.ts';
 import { decideBeginning, type Beginning, type KnownFile } from '../ledger/run/decide.ts';
@@ -19,8 +18,7 @@ import type { OutsetContext } from './context.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 
 /**
- * Selects the newest published run, if it has this definition and production still has the tables
- * that it published, by their oids.
+ * The newest published run, if production still has the tables that it published, by their oids.
  */
 const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
   text: `select u.id::float8 as id from (
@@ -35,7 +33,6 @@ const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query =>
   values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
 });
 
-/** A table that a run published with rows, and that is empty now. */
 interface EmptiedTable {
   readonly schema: string;
   readonly table: string;
@@ -53,9 +50,8 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
 };
 
 /**
- * Returns the published run with exactly these files and this definition; undefined if there is
- * work to do. Emits a notice if the only reason is an emptied table. Proved by
- * test/modes/publish-protects.test.ts, "is loaded again".
+ * Returns undefined if there is work to do. Proved by test/modes/publish-protects.test.ts, "is
+ * loaded again".
  */
 const standingRun = async (
   { client, spec, hashes, report }: OutsetContext,
@@ -73,13 +69,11 @@ const standingRun = async (
   return undefined;
 };
 
-/** Maximum number of files that the error names. */
 const filesShown = 5;
 
 /**
- * Refuses files that only the rolled-back run had, if neither the files nor the definition have
- * changed since. If the rolled-back run had no such files, only the definition is compared. Errors:
- * ETL_ROLLED_BACK.
+ * Refuses files that only a rolled-back run had, if neither files nor definition have changed
+ * since. Errors: ETL_ROLLED_BACK.
  */
 const refuseWithdrawn = async (
   { client, spec, hashes }: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>,
@@ -103,12 +97,9 @@ const refuseWithdrawn = async (
 };
 
 export interface Outset {
-  /** The newest run of the pipeline. */
   readonly latest: LatestRun | undefined;
   readonly beginning: Beginning;
-  /** True if definition and files are those of the unfinished run, which is continued. */
   readonly isAsItWas: boolean;
-  /** The run that has published exactly this already; undefined if there is work to do. */
   readonly standing: number | undefined;
 }
 
@@ -120,9 +111,8 @@ export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
 
 /**
- * True if everything is loaded again: the caller asks for it, or the unfinished run that is
- * continued was a full refresh. A full refresh that would have deleted rows of others
- * (ETL_ROWS_LOST) is not repeated: the next run adds what is missing.
+ * A full refresh of the unfinished run is repeated, unless it failed with ETL_ROWS_LOST: the next
+ * run then adds what is missing.
  */
 export const isFullRefresh = async ({
   client,
@@ -135,17 +125,14 @@ export const isFullRefresh = async ({
   return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
 };
 
-/**
- * Returns the files of an unfinished run, and for each whether anything loaded from it still
- * counts.
- */
+/** `isLoaded`: rows loaded from the file still exist. */
 const knownFiles = async (
   { client, spec, epoch }: OutsetContext,
   run: LatestRun,
 ): Promise<readonly KnownFile[]> => {
   const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
   const direct = directTables(spec);
-  // A crash has emptied unlogged tables.
+  // After a crash, unlogged tables are empty.
   return (await runFiles(client, run.id)).map((file) => ({
     ...file,
     isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
@@ -171,9 +158,8 @@ const decide = async (
 };
 
 /**
- * Decides how a run would begin, and changes nothing. `resume`: continue an unfinished run even if
- * an earlier run published the same files. While others load for an unfinished run, its state may
- * change. Errors: ETL_ROLLED_BACK.
+ * Changes nothing. `resume`: continue an unfinished run even if an earlier run published the same
+ * files. Errors: ETL_ROLLED_BACK.
  */
 export const lookAtOutset = async (
   context: OutsetContext & Asked,
@@ -195,8 +181,8 @@ export const lookAtOutset = async (
 };
 
 /**
- * Decides how a run begins, for the holder of the pipeline's lock. If an unfinished run has
- * changes, its loaders are stopped first, so that the reported changes are final.
+ * Only the holder of the pipeline's lock may call this. If an unfinished run has changes, its
+ * loaders are stopped first, so that the reported changes are final.
  */
 export const findOutset = async (
   context: OutsetContext & Asked,
@@ -211,7 +197,7 @@ export const findOutset = async (
   return { ...outset, beginning: await decide(context, latest, planned, startsOver(context)) };
 };
 
-/** Says why a run is not simply continued, one line per reason. */
+/** One line for each reason why the run is not simply continued. */
 export const reasonsOf = (beginning: Beginning): readonly string[] => {
   if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
   return beginning.changes.map(({ table, isKept, why }) =>

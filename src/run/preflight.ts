@@ -16,10 +16,6 @@ import { readAccess, refuseStrangers } from '../db/session/access.ts';
 const selectUnknownTypes =
   'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
 
-/**
- * Checks that the server has the schemas of `searchPath`. Errors: ETL_DEFINITION naming the missing
- * schemas.
- */
 const checkSearchPath = async (
   client: Client,
   { name: pipeline, searchPath }: PipelineSpec,
@@ -35,7 +31,6 @@ const checkSearchPath = async (
   problems.throwIfAny(pipeline);
 };
 
-/** Checks that the server has the types of columns with `column.of`. Errors: ETL_DEFINITION. */
 const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => {
   const { name: pipeline, tables } = spec;
   const columns = tables.flatMap((table) =>
@@ -63,10 +58,9 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
 };
 
 /**
- * Checks the server before the run does anything. Returns the owners of our schemas. Errors:
- * ETL_POOLER, ETL_SERVER_VERSION, ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED,
- * ETL_PERMISSION naming everything that is missing, ETL_DEFINITION naming schemas and types that
- * the server does not have.
+ * Returns the owners of our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION, ETL_SERVER_ENCODING,
+ * ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything that is missing,
+ * ETL_DEFINITION naming missing schemas and types.
  */
 export const preflight = async (
   client: Client,

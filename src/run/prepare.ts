@@ -1,5 +1,4 @@
-// Prepares a run before its first connection: the bound pipeline, its SQL and hashes, the settings,
-// the server.
+// Prepares a run before its first connection: binds the pipeline, reads its SQL, finds the server.
 
 import { resolve } from 'node:path';
 import { currentEpoch } from '../ledger/run/epoch.ts';
@@ -41,8 +40,8 @@ export interface PreparedRun extends Definition {
 }
 
 /**
- * Refuses tables whose files only this process can read, such as stdin, because any process may
- * take a job from the queue. Errors: ETL_STDIN_QUEUE.
+ * Any process may take a job from the queue, but only this process can read files such as stdin.
+ * Errors: ETL_STDIN_QUEUE.
  */
 export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void => {
   for (const table of tables)
@@ -50,17 +49,14 @@ export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void =
       throw new EtlError('ETL_STDIN_QUEUE', { pipeline, table: table.name });
 };
 
-/** Refuses a value that `definePipeline` did not make. Errors: ETL_USAGE. */
+/** Errors: ETL_USAGE if `definePipeline` did not make the pipeline. */
 export const refuseOther = (pipeline: Pipeline): void => {
   if (isPipeline(pipeline)) return;
   const problem = 'the pipeline was not made by definePipeline';
   throw new EtlError('ETL_USAGE', { problem, hint: 'Load a pipeline file with loadPipelineFile.' });
 };
 
-/**
- * Refuses missing secrets of sources, and options that name unknown tables. Errors:
- * ETL_SOURCE_SECRET, ETL_USAGE.
- */
+/** Errors: ETL_SOURCE_SECRET if a secret of a source is missing, ETL_USAGE. */
 export const refuseIncomplete = (
   { tables }: PipelineSpec,
   { allowShrink }: Pick<RunSettings, 'allowShrink'>,
@@ -74,10 +70,7 @@ export const refuseIncomplete = (
   );
 };
 
-/**
- * Binds the pipeline, reads its SQL and finds the server. Errors: ETL_USAGE,
- * ETL_DEFINITION_DIFFERS, those of the declaration and of the address.
- */
+/** Errors: ETL_USAGE, ETL_DEFINITION_DIFFERS, those of the declaration and of the address. */
 export const prepareRun = async (
   pipeline: Pipeline,
   options: RunOptions,
@@ -106,7 +99,6 @@ export const prepareRun = async (
   return { ...definition, address, backend, settings, fromWorker, receivers, report };
 };
 
-/** Makes the context of the run on one connection. */
 export const createContext = async (
   { backend, settings, fromWorker, ...prepared }: PreparedRun,
   client: Client,
@@ -130,10 +122,7 @@ export const createContext = async (
   queueName: fromWorker.queueName ?? defaultQueue,
 });
 
-/**
- * Makes the context of a coordinator: checks the server, and migrates the schema `etl`. Errors:
- * those of preflight and migration.
- */
+/** Checks the server, and migrates the schema `etl`. Errors: those of preflight and migration. */
 export const coordinatorContext = async (prepared: PreparedRun, client: Client): Promise<RunContext> => {
   const seen = await preflight(client, prepared.address, prepared.spec);
   await setDurableCommits(client);

@@ -16,15 +16,11 @@ import type { PreparedRun } from './prepare.ts';
 
 export interface FailedBefore {
   readonly pipeline: string | null;
-  /** The job of the run queue; null without a job. */
   readonly job: string | null;
   readonly queue: string;
 }
 
-/**
- * Records a failure over a new connection. If that fails, too, it is only logged: the caller
- * reports the failure itself.
- */
+/** Records a failure over a new connection. An error of recording is only logged. */
 export const recordFailure = async (
   address: ServerAddress,
   failed: FailedBefore,
@@ -35,7 +31,6 @@ export const recordFailure = async (
   const { code: errorCode, message } = error;
   if (errorCode === 'ETL_INTERRUPTED') return;
   const notify = (): Promise<void> => notifyUnkept(receivers, failed.pipeline, error, logger);
-  // The server itself failed, so nothing can be recorded in it.
   if (errorCode === 'ETL_CONNECT' || errorCode === 'ETL_SERVER_LOST') return notify();
   const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error: message };
   const keep = (client: Client): Promise<void> =>
@@ -46,13 +41,13 @@ export const recordFailure = async (
   });
 };
 
-/** Records in the ledger why a run ended, over a new connection: the run's own may be gone. */
+/** Records the end over a new connection, because the run's own may be lost. */
 export const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError): Promise<void> => {
   const { address, report, receivers, spec } = prepared;
   // Another process has taken the run over, and records its end.
   if (['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)) return;
   const notify = (): Promise<void> => notifyUnkept(receivers, spec.name, error, report.logger);
-  // Nothing can be recorded in a server that is gone.
+  // Nothing can be recorded in a server that is lost.
   if (retryOf(error) === 'server') return notify();
   const state = error.code === 'ETL_INTERRUPTED' ? 'cancelled' : 'failed';
   const end = async (client: Client): Promise<void> => {

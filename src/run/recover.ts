@@ -21,15 +21,11 @@ export interface RecoverOptions extends Pick<
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
   readonly emit: (event: Extract<RunEvent, { readonly type: 'waiting' }>) => void;
-  /** True if any connection was ever opened. */
   readonly wasReached: () => boolean;
-  /**
-   * Returns the work done so far as a number that grows. After any progress the wait starts over.
-   */
+  /** Work done so far, as a number that grows. After any progress the wait starts over. */
   readonly progress: () => number;
 }
 
-/** True if the server accepts connections and the queue accepts jobs. */
 const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Promise<boolean> => {
   try {
     if (address.embedded !== undefined) await reviveEmbedded(address.embedded);
@@ -42,11 +38,10 @@ const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Pr
   }
 };
 
-/** Returns the code of the innermost cause, which is the server's or Node's. */
+/** The innermost cause has the code of the server or of Node. */
 const rootCodeOf = (error: unknown): string | undefined =>
   error instanceof EtlError && error.cause !== undefined ? rootCodeOf(error.cause) : codeOf(error);
 
-/** Makes the error for a wait that took too long; it depends on why the last attempt failed. */
 const overdue = (options: RecoverOptions, cause: unknown): unknown => {
   const { address, waitMs, workers, wasReached } = options;
   const seconds = Math.round(waitMs / 1000);
@@ -62,7 +57,6 @@ const overdue = (options: RecoverOptions, cause: unknown): unknown => {
   return new EtlError('ETL_SERVER_LOST', { server, problem }, { cause });
 };
 
-/** Waits until the server accepts connections. Errors: those of `overdue` at the deadline. */
 const waitForServer = async (
   options: RecoverOptions,
   cause: unknown,
@@ -79,16 +73,10 @@ const waitForServer = async (
   }
 };
 
-/**
- * True if the server answered that it is starting, stopping or has crashed. Then the address is
- * right.
- */
+/** The server answered that it starts, stops or has crashed, so the address is right. */
 const isPassing = (error: unknown): boolean => ['57P01', '57P02', '57P03'].includes(rootCodeOf(error) ?? '');
 
-/**
- * True if there is no reason to wait: before the first connection, a wrong address is reported at
- * once.
- */
+/** Before the first connection, waiting is useless: a wrong address is reported at once. */
 const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknown): boolean =>
   !waitsForFirst &&
   error instanceof EtlError &&
@@ -96,9 +84,8 @@ const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknow
     (error.code === 'ETL_CONNECT' && !wasReached() && !isPassing(error)));
 
 /**
- * Calls `attempt` until it returns, or fails for another reason than a lost server. `attempt` is
- * told if it is a retry, and finds in the ledger what is left to do. All attempts without progress
- * share one `waitMs`.
+ * Fails only for another reason than a lost server. The ledger has what is left to do. All attempts
+ * without progress share one `waitMs`.
  */
 export const untilDone = async <T>(
   options: RecoverOptions,

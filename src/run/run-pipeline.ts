@@ -25,22 +25,16 @@ import { recordEnd, recordFailure } from './record-failure.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 import { takeLock } from './take-lock.ts';
 
-/** State of the run that survives lost connections. */
 interface Memory {
   planned?: readonly PlannedTable[];
   run?: BegunRun;
-  /** The server's crash epoch at the last connection. */
   epoch?: string;
-  /** The server's WAL position at the first connection. */
   wal?: string | undefined;
-  /** True if a connection was ever opened. */
   wasReached: boolean;
-  /** True if there may be notifications to deliver. */
   owes: boolean;
   readonly start: number;
 }
 
-/** Makes the error that says why a run ended, for the ledger and the caller. */
 const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError => {
   const reason: unknown = [settings.abort, settings.drain].find((stop) => stop?.aborted)?.reason;
   if (reason === undefined) return asServerError(address, thrown);
@@ -48,19 +42,15 @@ const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError =>
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
-/**
- * Makes the event for a server that is back, for a run that had nothing in staging or no longer
- * needs it.
- */
+/** For a run that has nothing in staging that a crash could have emptied. */
 const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
   const crashed = memory.epoch !== undefined && memory.epoch !== epoch;
   return { type: 'recovered', crashed, chunks: 0, records: 0 };
 };
 
 /**
- * Returns the run if it is published already: by an earlier attempt whose commit succeeded although
- * its connection was lost, or by another delivery of the job. A worker that was paused cannot know
- * of the other delivery, but the holder of the lock can ask the ledger.
+ * A run may be published already: its commit succeeded although the connection was lost, or another
+ * worker got the same job while this worker was paused.
  */
 const publishedBefore = async (
   { client, jobId }: RunContext,
@@ -72,13 +62,9 @@ const publishedBefore = async (
   return earlier?.state === 'published' ? earlier.id : undefined;
 };
 
-/**
- * Loaded only for a run that has work to do: other runs start faster without it
- * (docs/benchmarks/findings.md).
- */
+/** Other runs start faster without this import (docs/benchmarks/findings.md). */
 const work = () => import('./carry-out.ts');
 
-/** Makes one attempt on one connection. The ledger has what earlier attempts did. */
 const attempt = async (
   prepared: PreparedRun,
   client: Client,
@@ -96,14 +82,14 @@ const attempt = async (
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.report.emit(back);
-    // Staging belongs to the newest run. Another worker may have begun a newer run meanwhile.
+    // Staging belongs to the newest run, and another worker may have begun a newer run meanwhile.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     await callOwed(context);
     return finishRun(context, published, 'published', memory);
   }
   await callOwed(context);
   if (memory.run === undefined) {
-    // Asked again after a lost connection: another process may have published since.
+    // Decided again after a lost connection, because another process may have published since.
     const judging = { ...context, isFullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging));
     const outset = await findOutset(context, planned, fromWorker.resume ?? false);

@@ -13,24 +13,17 @@ import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../core/limits.t
 import { isRunning } from '../core/running.ts';
 import type { RunContext } from './context.ts';
 
-/**
- * Runs a query as the role that logged in. Sessions belong to that role; a role that was set later
- * may neither see nor end them.
- */
+/** Sessions belong to the role that logged in; a role set later may neither see nor end them. */
 const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   withTransaction(client, async () => {
     await client.query('set local role none');
     return (await runQuery(client, query)).rows;
   });
 
-/**
- * Ends sessions that this process had before its connections were lost: the server may keep them
- * for a while, with locks and open transactions.
- */
+/** After a lost connection, the server may keep our old sessions for a while, with their locks. */
 const endOldSessions = ({ client, address }: RunContext): Promise<unknown> =>
   askAsLogin(client, endSessionsNamed(address.sessionName));
 
-/** Returns the session that holds the lock; undefined if the lock was released. */
 const sessionHolder = async (
   client: Client,
   pipeline: string,
@@ -40,7 +33,6 @@ const sessionHolder = async (
 const lockedBy = (pipeline: string, holder: object): EtlError =>
   new EtlError('ETL_RUN_LOCKED', { pipeline, ...holder });
 
-/** Makes the error that names the holder of the lock. */
 export const lockedError = async (client: Client, pipeline: string): Promise<EtlError> => {
   const [unfinished] = (await runQuery(client, selectUnfinished(pipeline))).rows;
   return lockedBy(
@@ -50,12 +42,11 @@ export const lockedError = async (client: Client, pipeline: string): Promise<Etl
 };
 
 /**
- * Ends all sessions of a frozen worker that owns this session. Returns false if the worker is not
- * frozen, or its statistics cannot be read.
+ * Returns false if the worker that owns `session` is not frozen, or if its statistics cannot be
+ * read.
  */
 const endFrozenWorker = async (client: Client, session: number): Promise<boolean> => {
-  // Each query has its own transaction: within one transaction, the server's statistics do not
-  // change.
+  // Within one transaction, the server's statistics do not change.
   const ask = async () => (await askAsLogin(client, selectLastSign(session)))[0];
   const first = await ask();
   if (typeof first?.['sign'] !== 'string') return false;
@@ -66,11 +57,9 @@ const endFrozenWorker = async (client: Client, session: number): Promise<boolean
 };
 
 /**
- * Takes the lock, which lasts as long as the connection. If the process of the holder is known to
- * be dead or frozen, or the holder is an older connection of this process, waits until the server
- * notices.
- *
- * Errors: ETL_RUN_LOCKED with run, host, process and start of the holder.
+ * The lock lasts as long as the connection. Waits until the server ends the session of a holder
+ * that is dead, frozen, or an older connection of this process. Errors: ETL_RUN_LOCKED with run,
+ * host, process and start of the holder.
  */
 export const takeLock = async (context: RunContext, isRetry: boolean): Promise<void> => {
   const { client, spec } = context;
@@ -79,7 +68,7 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
   while (!(await tryLockPipeline(client, spec.name))) {
     const { rows } = await runQuery(client, selectUnfinished(spec.name));
     const unfinished = rows[0];
-    // A lock without a holder was released between the two queries.
+    // If there is no holder, the lock was released between the two queries.
     const holder = await sessionHolder(client, spec.name);
     if (holder !== undefined) {
       const { session, ...shown } = holder;

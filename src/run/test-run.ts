@@ -1,8 +1,5 @@
-// Tests what a run has built, before anything in production changes.
-//
-// A separate session reads production as it will be: the built tables, and views that combine kept
-// rows and new rows for tables that are kept in place. The session is read-only, and what it
-// created is rolled back.
+// Tests what a run has built, before anything in production changes. A separate read-only session
+// reads production as it will be: built tables, and views for tables that are kept.
 
 import { recordTests } from '../ledger/run/data-tests.ts';
 import type { DataTestResult } from '../core/data-test.ts';
@@ -28,10 +25,7 @@ import {
   type TestSite,
 } from './test-tables.ts';
 
-/**
- * Columns of each key that the published table will have. In a table with versions (mode history),
- * the primary key counts without the version's start.
- */
+/** In mode history, the primary key counts without the version's start. */
 const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): TableToTest['keys'] => {
   const { versions } = meaningOf(publish);
   return [
@@ -41,7 +35,7 @@ const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): 
   ].filter((columns) => columns.length > 0);
 };
 
-/** Counts the rows in production if a test compares with them; otherwise the result is empty. */
+/** Empty if no test compares with the rows in production. */
 const rowsBefore = async (
   { client }: Work,
   tables: readonly TableSpec[],
@@ -53,7 +47,7 @@ const rowsBefore = async (
 
 type Tests = Pick<BuildContext, 'spec' | 'testTexts'>;
 
-/** Creates the views under which SQL finds tables that are kept in place. */
+/** Under the names of these views, SQL finds tables that are kept in place. */
 const showParts = async (client: Client, { spec, testTexts }: Tests, built: readonly BuiltTable[]) => {
   const taken = new Set(spec.tables.map(({ name }) => name));
   const texts = [...testTexts.values()].map(({ text }) => text);
@@ -62,7 +56,6 @@ const showParts = async (client: Client, { spec, testTexts }: Tests, built: read
     await showRows(client, table, false, (name) => name === table.table || isAsked(name));
 };
 
-/** Returns where built tables are tested, and the tables with tests. */
 const siteOf = async (
   client: Client,
   context: Tests,
@@ -83,10 +76,7 @@ const siteOf = async (
   return [{ spec, testTexts, nameOf, path: [schema, ...authorsPath(spec)] }, toTest];
 };
 
-/**
- * Lets the server parse the tests, over tables that are built without rows. Errors:
- * ETL_TEST_REFUSED.
- */
+/** Lets the server parse the tests, over tables without rows. Errors: ETL_TEST_REFUSED. */
 export const rehearseTests = async (context: BuildContext, built: readonly BuiltTable[]): Promise<void> => {
   const { client, spec } = context;
   if (spec.tables.some(({ tests }) => tests !== undefined))
@@ -102,18 +92,14 @@ const testBuilt = async (
   const before = await rowsBefore(context, tables, built);
   const test = async (client: Client): Promise<readonly DataTestResult[]> => {
     const site = await siteOf(client, context, built, before);
-    // A policy that hides rows from us raises an error; otherwise the hidden rows would not be
-    // tested.
+    // Policies could hide rows, which would not be tested: this makes that an error.
     await client.query('set local row_security = off; set transaction read only');
     return testTables(client, ...site);
   };
   return withClient(address, (client) => withRollback(client, () => test(client)), stopSignal(context));
 };
 
-/**
- * Tests all tables that have data tests, records the results, and reports warnings. Errors:
- * ETL_TEST_FAILED, ETL_TEST_REFUSED.
- */
+/** Errors: ETL_TEST_FAILED, ETL_TEST_REFUSED. */
 export const testRun = async (
   context: RunContext,
   runId: number,

@@ -23,32 +23,21 @@ import { formatCount, onOneLine, plural, asList } from '../core/wording.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import { rounded } from '../core/amounts.ts';
 
-/** Where the tested tables of a pipeline are. */
 export interface TestSite {
   readonly spec: PipelineSpec;
   readonly testTexts: ReadonlyMap<TestSpec, SqlText>;
-  /** Returns the quoted name of a table of the pipeline. */
   readonly nameOf: (table: string) => string;
-  /** Search path of the authors' SQL. */
   readonly path: readonly string[];
 }
 
 export interface TableToTest {
   readonly table: TableSpec;
-  /**
-   * Subquery with the rows that a run adds. Undefined: the run supplies all rows, or there is no
-   * run.
-   */
+  /** Subquery with the rows that a run adds; missing: all rows, or there is no run. */
   readonly brought?: string;
   readonly keys: readonly (readonly string[])[];
-  /** Rows before the run; null if unknown. */
   readonly before: number | null;
 }
 
-/**
- * Returns the error of a test that cannot be run as ETL_TEST_REFUSED, and any other error
- * unchanged.
- */
 const refusalOf = ({ testTexts }: TestSite, table: string, thrown: unknown): unknown => {
   if (!(thrown instanceof TestRefused)) return thrown;
   const { spec, prefixLength, cause } = thrown;
@@ -66,7 +55,6 @@ const refusalOf = ({ testTexts }: TestSite, table: string, thrown: unknown): unk
   return new EtlError('ETL_TEST_REFUSED', details, { cause });
 };
 
-/** Finds the tables that the tests of a table refer to. Errors: TestRefused. */
 const othersOf = async (
   client: Client,
   { spec: { tables }, nameOf }: TestSite,
@@ -106,7 +94,6 @@ const judge = (table: string, { spec, failures, tested, problem, seconds }: Meas
   };
 };
 
-/** Returns the file id of a row that has one in its file column. */
 const fileOf = (values: FailingRow['values']): string | undefined => {
   const id = values[fileColumn] ?? '';
   return /^\d{1,18}$/.test(id) ? id : undefined;
@@ -127,7 +114,6 @@ const withPlaces = async (
   );
 };
 
-/** Collects what the tests need to know about their table. Errors: TestRefused. */
 const testedOf = async (
   client: Client,
   site: TestSite,
@@ -167,10 +153,7 @@ export const prepareTables = async (
     }
 };
 
-/**
- * Tests the tables one after the other, inside the caller's transaction. Errors: ETL_TEST_REFUSED
- * for the first test that the server refuses to run.
- */
+/** Errors: ETL_TEST_REFUSED for the first test that the server refuses to run. */
 export const testTables = async (
   client: Client,
   site: TestSite,
@@ -190,9 +173,7 @@ export const testTables = async (
   return results;
 };
 
-/** Formats a result for people: "sale, unique(id): 3 rows of 10: …". */
 export const testText = ({ table, test, problem }: DataTestResult): string =>
   onOneLine(`${table}, ${test}: ${problem}`);
 
-/** Lists failed tests for the message of an error. */
 export const problemsOf = (failed: readonly DataTestResult[]): string => asList(failed.map(testText));

@@ -1,4 +1,4 @@
-// Attributes in which an existing table differs from its declaration, and statements that set them.
+// Finds declared attributes that an existing table lacks, and makes statements that set them.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -27,7 +27,6 @@ const changesOf = (
       .map(({ sql }) => ({ statement: sql(name), blocksReaders })),
   );
 
-/** Differences in attributes between an existing table, with partitions, and the declaration. */
 export const attributeChanges = (table: DeclaredTable, production: ProductionTable): AttributeChanges => {
   const { partitioning } = production;
   const changes = [
@@ -47,15 +46,14 @@ export const attributeChanges = (table: DeclaredTable, production: ProductionTab
   };
 };
 
-/** Sets the declared attributes on a partition that was created like its table. */
 export const alterPart = async (client: Client, name: string, declared: Declared): Promise<void> => {
   const { rows } = await client.query(`select ${attributeList('to_regclass($1)')} as found`, [name]);
   for (const { statement } of changesOf(name, declared, rows[0].found, 'part')) await client.query(statement);
 };
 
 /**
- * The columns that the server will fill. If production has the column, its expression is assumed to
- * be the declared one: only the server can tell, once the table is built.
+ * An existing column's expression is assumed to be the declared one: only the built table will
+ * tell.
  */
 export const foreseenColumns = async (
   client: Client,

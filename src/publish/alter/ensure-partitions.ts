@@ -9,16 +9,14 @@ import { keyOfBound } from '../table/bounds.ts';
 import { findPartitions } from '../aside/find-partitions.ts';
 import { refuseTaken } from './fit-partitions.ts';
 
-/** What a partition copies from its table. Attaching it adds foreign keys and triggers. */
+/** Without foreign keys and triggers, because attaching the partition adds them. */
 const likeTable = ['defaults', 'generated', 'constraints', 'indexes', 'storage']
   .map((what) => `including ${what}`)
   .join(' ');
 
 /**
- * Call this in the publishing transaction, before rows are written through the table. Each
- * partition is created empty, with keys and indexes, and then attached, which blocks neither
- * readers nor writers. Does nothing for an ordinary table. Errors: ETL_PARTITION_KEY,
- * ETL_PUBLISH_SHAPE.
+ * Call this before rows are written through the table. Creating and attaching an empty partition
+ * blocks neither readers nor writers. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE.
  */
 export const ensurePartitions = async (client: Client, plan: BuiltOver): Promise<void> => {
   const { table, production } = plan;

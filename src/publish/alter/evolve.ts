@@ -1,9 +1,8 @@
-// Changes the columns of an existing table to those of its declaration, as far as `evolve` allows.
-// Other changes are refused, with the DDL that would make them.
+// Changes columns of an existing table as declared, as far as `evolve` allows. Other changes are
+// refused, with the DDL that would make them.
 //
 // All changes are one statement, so the server rewrites the table at most once. It runs in the
-// publishing transaction, before rows are written. Readers wait from then until the commit, and a
-// killed run leaves neither columns nor rows.
+// publishing transaction: readers wait from then until the commit.
 
 import { evolveChoices, type Evolve } from '../../core/declaration.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
@@ -17,13 +16,12 @@ import { widens } from './widening.ts';
 
 interface ColumnChange {
   readonly name: string;
-  /** The clause after `alter table x`. */
   readonly alter: string;
-  /** True if existing rows get a constant; the column's default is dropped afterwards. */
+  /** If true, existing rows get a constant, and the column's default is dropped afterwards. */
   readonly isFilled?: boolean;
   readonly rewrites?: boolean;
   readonly problem: string;
-  /** The lowest `evolve` level that makes the change; undefined: a run never makes it. */
+  /** The lowest `evolve` level that makes the change; undefined: no level does. */
   readonly needs: Evolve | undefined;
 }
 
@@ -33,7 +31,7 @@ const isMade = ({ evolve }: DeclaredTable, { needs }: ColumnChange): boolean =>
 const defaultOf = ({ declared }: DeclaredTable, column: string): string | undefined =>
   declared.find(({ name }) => name === column)?.default;
 
-/** A constant default is stored once for all rows. PostgreSQL, "Modifying Tables". */
+/** The server stores a constant default once for all rows. PostgreSQL, "Modifying Tables". */
 const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): ColumnChange => {
   const isRequired =
     notNull ||
@@ -51,17 +49,15 @@ const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): C
   return { name, alter: add + filled + (isRequired ? ' not null' : ''), isFilled, problem, needs: 'add' };
 };
 
-/** SQL: the column definition, with the expression as the server writes it. */
 const clauseOf = (table: DeclaredTable, { name, type, filledBy }: TableColumn): string => {
   const column = serverColumnsOf(table.attributes).find((one) => one.name === name)!;
   const clause = columnClause(
     column.kind === 'identity' ? column : { ...column, type, expression: filledBy! },
   );
-  // On one line for people: the server's text has no comment that a line break would have to end.
+  // On one line, for messages: the server's text has no `--` comment that needs the line break.
   return clause.replace('\n) stored', ') stored');
 };
 
-/** A new column that the server fills: it rewrites the table to compute or number rows. */
 const filling = (table: DeclaredTable, column: TableColumn): ColumnChange => ({
   name: column.name,
   alter: `add column ${clauseOf(table, column)}`,
@@ -70,7 +66,6 @@ const filling = (table: DeclaredTable, column: TableColumn): ColumnChange => ({
   needs: 'add',
 });
 
-/** The column exists, but the server fills it in another way than declared. */
 const refilling = (
   table: DeclaredTable,
   column: TableColumn,
@@ -114,7 +109,6 @@ const retyping = (
   return { name, alter, problem: `${problem}; ${first}`, needs: undefined };
 };
 
-/** All differences. Columns that are no longer declared are kept. */
 const changesOf = (
   table: DeclaredTable,
   declared: readonly TableColumn[],
@@ -143,14 +137,15 @@ const changesOf = (
 const statementOf = (table: DeclaredTable, changes: readonly Pick<ColumnChange, 'alter'>[]): string =>
   `alter table ${productionName(table)} ${changes.map(({ alter }) => alter).join(', ')}`;
 
-/** True for a column that runs fill for each loaded row: no constant suits the existing rows. */
+/** Runs fill such a column for each loaded row, so no constant suits the existing rows. */
 const isFilledByRuns = ({ declared, mode: { versions } }: DeclaredTable, { name }: ColumnChange): boolean =>
   declared.some((one) => one.name === name && one.lineage !== undefined) ||
   versions?.from === name ||
   versions?.to === name;
 
 /**
- * Errors: ETL_PUBLISH_SHAPE unless declared columns exist or are added, and others are optional.
+ * Errors: ETL_PUBLISH_SHAPE unless declared columns exist or can be added, and undeclared columns
+ * are optional.
  */
 export const refuseUnfit = (
   table: DeclaredTable,
@@ -178,18 +173,16 @@ export const refuseUnfit = (
   );
 };
 
-/** The statement for people, and the query that executes it: one element each, or none. */
 export interface Evolution {
   readonly texts: readonly string[];
   readonly messages: readonly string[];
-  /** True if the server rewrites all rows: older snapshots see none ("MVCC Caveats"). */
+  /** If true, older snapshots see an empty table. PostgreSQL, "MVCC Caveats". */
   readonly rewrites: boolean;
 }
 
-/** Longest wait for referenced tables, which the statement locks, too, while readers wait. */
+/** Longest wait for referenced tables, which the statement also locks, while readers wait. */
 const lockMs = 2_000;
 
-/** The changes that `refuseUnfit` accepts. */
 export const evolutionOf = (
   table: DeclaredTable,
   declared: readonly TableColumn[],
@@ -213,7 +206,7 @@ export const evolutionOf = (
   return { texts: [statement + rewritten], messages: [statements.join(';\n')], rewrites };
 };
 
-/** SQL: production's rows with the declared columns, to be read before the table is altered. */
+/** SQL: production's rows with the declared columns. Read them before the table is altered. */
 export const evolvedColumns = (
   table: DeclaredTable,
   columns: readonly TableColumn[],

@@ -1,5 +1,4 @@
-// Prepares built partitions for being attached: checks that their names are free, and copies the
-// constraints of the table.
+// Prepares built partitions to be attached: checks their names, copies the table's constraints.
 
 import type { Client } from '../../db/client.ts';
 import type { BuiltOver } from '../table/built-over.ts';
@@ -14,7 +13,7 @@ interface Fitting {
   readonly removed: readonly ProductionPartition[];
 }
 
-/** Refuses if another object has the name of a new partition. Errors: ETL_PUBLISH_SHAPE. */
+/** Errors: ETL_PUBLISH_SHAPE if another object has the name of a new partition. */
 export const refuseTaken = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const wanted = all.flatMap(({ plan, added, removed }) => {
     const free = new Set(removed.map(({ name }) => name));
@@ -38,9 +37,8 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
 };
 
 /**
- * Copies constraints and not null from the table to new partitions, so that the server attaches
- * them without reading rows. The declared checks and unique constraints exist already; those that
- * an earlier run declared will be dropped.
+ * Copied constraints and not null let the server attach partitions without reading rows. Declared
+ * constraints exist already; constraints of earlier runs will be dropped.
  */
 export const copyConstraints = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const tables = all.filter(({ added }) => added.length > 0);

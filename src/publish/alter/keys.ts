@@ -13,15 +13,14 @@ import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
 import type { ProductionTable } from '../table/production.ts';
 import type { TableIndex, TableState } from '../table/table-state.ts';
 
-/** A statement, and the start of the error message if the server refuses it. */
+/** `failure`: the start of the error message if the server refuses the statement. */
 export interface KeyStep {
   readonly sql: string;
   readonly failure: string;
 }
 
-/** Steps before (`drop`) and after new rows. applyAll() changes foreign keys. */
+/** `drop`: steps before new rows, `make`: steps after them. applyAll() changes foreign keys. */
 export interface KeyChanges {
-  /** The changes, for people; empty if nothing differs. */
   readonly texts: readonly string[];
   readonly drop: readonly KeyStep[];
   readonly key: readonly KeyStep[];
@@ -33,7 +32,6 @@ const listed = (columns: readonly string[]): string => `(${columns.join(', ')})`
 
 const isSameList = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0');
 
-/** Restores properties of a re-created index: replica identity and clustering. */
 const restored = (target: string, index: TableIndex | undefined, name: string): readonly KeyStep[] => {
   const failure = `index ${name} cannot get its role back (replica identity or clustering)`;
   const alter = (what: string): KeyStep => ({
@@ -112,7 +110,7 @@ const indexChanges = (
   };
 };
 
-/** Drops not null that a run had set, and sets what is declared. Not null by hand is kept. */
+/** Drops not null only where an earlier run had set it. */
 const nullChanges = (
   table: BuiltTable,
   built: TableState,
@@ -125,12 +123,11 @@ const nullChanges = (
   const off = names.filter(
     (name) => ours.includes(name) && isRequired(production, name) && !isRequired(built, name),
   );
-  // A new column is added with not null.
   const on = names.filter(
     (name) =>
       isRequired(built, name) && production.columns.some((column) => column.name === name && !column.notNull),
   );
-  // One statement for all columns, so that the server reads the table once.
+  // One statement for all columns makes the server read the table once.
   const steps = (columns: readonly string[], verb: string): readonly KeyStep[] =>
     columns.length === 0
       ? []
@@ -148,8 +145,8 @@ const nullChanges = (
 };
 
 /**
- * Differences in constraints between an existing table and the declaration. Only constraints that a
- * run declared are dropped. Proved by test/modes/constraints.test.ts, "keeps one made by hand".
+ * Drops only constraints that a run declared. Proved by test/modes/constraints.test.ts, "keeps one
+ * made by hand".
  */
 const constraintChanges = (
   { constraints: wanted, ...table }: BuiltTable,
@@ -187,8 +184,7 @@ const constraintChanges = (
 };
 
 /**
- * Differences between an existing table and the one built for it, also in evolving columns. Keys
- * and indexes made by hand are kept. Proved by test/modes/publish-keys.test.ts, "keeps an index
+ * Keeps keys and indexes made by hand. Proved by test/modes/publish-keys.test.ts, "keeps an index
  * made by hand".
  */
 export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOver): KeyChanges => {
@@ -201,7 +197,7 @@ export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOv
   const columns = evolutionOf(table, built.columns, production);
   const attributes = attributeChanges(table, production);
   const alter = columns.messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' }));
-  // Before not null: columns of a primary key cannot allow nulls.
+  // Not null comes last: columns of a primary key cannot allow nulls.
   const drop = [...constraints.drop, ...key.drop, ...indexes.drop, ...nulls.drop, ...alter];
   return {
     texts: [
@@ -231,7 +227,6 @@ export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOv
 const keyHint =
   'Drop what depends on it, run, and create it again; or keep the key, index or column as it is.';
 
-/** Executes steps in order. Errors: ETL_PUBLISH_SHAPE if the server refuses one. */
 export const doKeySteps = async (
   client: Client,
   { table }: DeclaredTable,

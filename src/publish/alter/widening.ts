@@ -1,10 +1,9 @@
 // Type changes that keep every value, and those among them that make the server rewrite the table.
 //
-// The list contains conversions that lose nothing, whatever the session's settings. So it lacks
-// timestamp to timestamptz (depends on the time zone), char(n) (loses blanks), and json to jsonb
-// (loses the order of keys).
+// Changes whose result depends on settings, or that lose anything, are missing: timestamp to
+// timestamptz (time zone), char(n) (blanks), json to jsonb (order of keys).
 
-/** A type as format_type() writes it: `numeric(10,2)` is numeric with the sizes 10 and 2. */
+/** Example: `numeric(10,2)` has the base numeric and the sizes 10 and 2. */
 interface WrittenType {
   readonly base: string;
   readonly sizes: readonly number[];
@@ -16,10 +15,9 @@ const written = (type: string): WrittenType => {
   return { base: name + zone, sizes: sizes === undefined ? [] : sizes.split(',').map(Number) };
 };
 
-/** Number of digits of the largest value. */
 const digits: Readonly<Record<string, number>> = { smallint: 5, integer: 10, bigint: 19 };
 
-/** Types that hold every value of the first one exactly. */
+/** Types that hold every value of the key's type exactly. */
 const wider: Readonly<Record<string, readonly string[]>> = {
   smallint: ['integer', 'bigint', 'real', 'double precision'],
   integer: ['bigint', 'double precision'],
@@ -27,7 +25,6 @@ const wider: Readonly<Record<string, readonly string[]>> = {
   date: ['timestamp without time zone'],
 };
 
-/** Types whose length or precision may grow. text counts as varchar without a length. */
 const growing = new Set([
   'character varying',
   'bit varying',
@@ -46,7 +43,7 @@ const numericHolds = (to: WrittenType, whole: number, fraction: number): boolean
   return most >= whole && places >= fraction;
 };
 
-/** How a type becomes a wider one; undefined: values may be lost. PostgreSQL, "ALTER TABLE". */
+/** Returns undefined if values may be lost. PostgreSQL, "ALTER TABLE". */
 export const widens = (from: string, to: string): { readonly rewrites: boolean } | undefined => {
   const [was, is] = [written(from), written(to)];
   const { base } = was;

@@ -24,7 +24,6 @@ import type { PartitionedTable, PartRows } from './find-partitions.ts';
 
 const boundName = 'etl_bound';
 
-/** Creates the empty table with its keys and indexes; partitions get theirs before attaching. */
 export const createPartitioned = (partitioned: PartitionedTable): Promise<void> =>
   inTablespaceOf(partitioned.client, partitioned.names, () => createEmpty(partitioned));
 
@@ -48,7 +47,6 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
   await inheritStatistics(client, names);
 };
 
-/** Adds the production rows that a partition keeps. Errors: ETL_INCOMPLETE if the count changed. */
 const addKept = async (
   client: Client,
   { names: { table }, columns }: PartitionedTable,
@@ -74,9 +72,8 @@ const addKept = async (
 };
 
 /**
- * Builds one partition: rows, not null, a check of its bound, keys, indexes, statistics. It runs in
- * the caller's transaction: hint bits are not set on rows of a transaction in progress. Errors:
- * those of building a table.
+ * Call this in a transaction, so that no session sets hint bits on the rows. Errors: those of
+ * building a table.
  */
 export const buildPartition = async (
   client: Client,
@@ -91,8 +88,8 @@ export const buildPartition = async (
   const built = builtName(names);
   const at = ctids === undefined ? '' : `ctid between '${ctids[0]}'::tid and '${ctids[1]}'::tid and`;
   const conditions = [condition];
-  // The condition for a hash partition contains the oid of its table. Production's oid differs from
-  // the built table's, so the check needs both.
+  // The condition of a hash partition contains the oid of its table, which differs between
+  // production and the built table. The check needs both conditions.
   const production = spec.by === 'hash' ? await partitionedOid(client, productionName(whole)) : undefined;
   if (production !== undefined) conditions.push(partitionOf(whole.table, spec, key, production)!.condition);
   const set = [...new Set([...required, spec.column])].map(
@@ -129,7 +126,7 @@ export const buildPartition = async (
   return { key, name, bound, condition, names, rows };
 };
 
-/** The oid of a table (quoted name); undefined if it is not partitioned. */
+/** Undefined if the table (quoted name) is not partitioned. */
 export const partitionedOid = async (client: Client, name: string): Promise<number | undefined> =>
   (
     await client.query(
@@ -138,10 +135,10 @@ export const partitionedOid = async (client: Client, name: string): Promise<numb
     )
   ).rows[0]?.oid;
 
-/** Partitions attached per transaction, which locks each partition and each of its indexes. */
+/** Each transaction locks its partitions and all of their indexes. */
 const partsPerAttach = 25;
 
-/** Attaches built partitions, so that SQL of derived tables reads all rows of the built table. */
+/** With attached partitions, SQL of derived tables can read all rows of the built table. */
 export const attachAside = async (
   client: Client,
   names: TableNames,
@@ -158,6 +155,6 @@ export const attachAside = async (
     );
 };
 
-/** SQL that drops the check of the bound: attaching the partition has made it superfluous. */
+/** The check of the bound is superfluous once the partition is attached. */
 export const dropBound = (partition: string): string =>
   `alter table ${partition} drop constraint ${boundName};`;

@@ -1,4 +1,4 @@
-// A pipeline's build schema: creates tables to load rows straight into, and drops everything else.
+// A pipeline's build schema: creates tables to load rows into, and drops everything else.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -7,21 +7,20 @@ import { codeOf } from '../../core/errors/errors.ts';
 import { storageClause } from '../table/storage.ts';
 import { buildSchema, builtName, type TableNames } from '../../db/names.ts';
 
-/** A column of a table that rows are loaded into. */
 export interface LandingColumn {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;
 }
 
-/** Creates an empty new table. It is logged, because it becomes the production table. */
+/** Logged, because the table becomes the production table. */
 export const createLanding = (names: TableNames, columns: readonly LandingColumn[]): Query => ({
   text: `create table ${builtName(names)} (
     ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
   )${storageClause(names.attributes)}`,
 });
 
-/** Tables of the schema, and partitions of them still in production's schema; parents come last. */
+/** Also returns partitions that are already in production's schema. Parents come last. */
 const selectTables = (schema: string): Query => ({
   text: `select n.nspname as schema, c.relname as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
@@ -36,10 +35,7 @@ interface Dropped {
   readonly name: string;
 }
 
-/**
- * Statements that drop what was made on these tables after their rows. Foreign keys come first,
- * because they depend on the keys of other tables, and generated columns last.
- */
+/** Foreign keys come first, because they depend on keys of other tables. */
 const selectDrops = (schema: string, tables: readonly string[]): Query => ({
   text: `with made as materialized (select to_regclass(name) as oid from unnest($1::text[]) as name)
     select statement from (
@@ -56,13 +52,12 @@ const selectDrops = (schema: string, tables: readonly string[]): Query => ({
   values: [tables.map((table) => quoteName(schema, table))],
 });
 
-/** Tables dropped per statement. Each takes several locks; a small server has some hundred. */
+/** Each dropped table takes several locks; a small server has some hundred. */
 const tablesPerDrop = 25;
 
 const dropSchema = (pipeline: string): string =>
   `drop schema if exists ${quoteName(buildSchema(pipeline))} cascade`;
 
-/** Quoted names of the schema's tables, in groups that are dropped together. */
 const groupsIn = async (client: Client, pipeline: string): Promise<readonly (readonly string[])[]> => {
   const tables: readonly Dropped[] = (await runQuery(client, selectTables(buildSchema(pipeline)))).rows;
   const names = tables.map((one) => quoteName(one.schema, one.name));
@@ -72,18 +67,16 @@ const groupsIn = async (client: Client, pipeline: string): Promise<readonly (rea
   return groups;
 };
 
-/** Drops the build schema with the tables of a failed attempt. Nobody else reads them. */
 export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
   for (const names of await groupsIn(client, pipeline))
     await client.query(`drop table ${names.join(', ')} cascade`);
   await client.query(dropSchema(pipeline));
 };
 
-/** Time for which readers with old plans may queue behind us, and then proceed. */
+/** How long readers may queue behind us, and how long we pause so that they proceed. */
 const queueMs = 50;
 const pauseMs = 200;
 
-/** Tries to drop these tables until `deadline`. Nobody queues for longer than `queueMs`. */
 const tryDrop = async (client: Client, names: readonly string[], deadline: number): Promise<boolean> => {
   for (;;) {
     try {
@@ -99,9 +92,8 @@ const tryDrop = async (client: Client, names: readonly string[], deadline: numbe
 };
 
 /**
- * Drops the build schema with the replaced tables. Returns tables still read after `waitMs`, and
- * keeps the schema for them. Proved by test/modes/publish-locks.test.ts, "that somebody still
- * reads".
+ * Returns tables still read after `waitMs`, and keeps the schema for them. Proved by
+ * test/modes/publish-locks.test.ts, "that somebody still reads".
  */
 export const tidyBuildSchema = async (
   client: Client,
@@ -117,7 +109,6 @@ export const tidyBuildSchema = async (
   return left;
 };
 
-/** Drops the tables of an earlier attempt. Of tables in `loaded`, the rows are kept. */
 export const clearBuildSchema = async (
   client: Client,
   pipeline: string,

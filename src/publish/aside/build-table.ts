@@ -1,5 +1,4 @@
-// Builds the new version of a table in the build schema, invisible to readers: rows, not null,
-// primary key, indexes, statistics.
+// Builds the new version of a table in the build schema: rows, not null, keys, indexes, statistics.
 
 import type { IndexSpec } from '../../core/declaration.ts';
 import { askPrepared, withTransaction, type Client } from '../../db/client.ts';
@@ -19,28 +18,25 @@ import { isIndexByHand } from '../table/by-hand.ts';
 import { primaryKeysOf } from '../table/table-state.ts';
 import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
 
-/** Staging holds checked rows in their final types. */
 export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
   text: `${createAs(names)} select ${quoteNames(columns)} from ${staging}`,
 });
 
-/** An empty table with the same columns, for rows that go from staging into production. */
+/** An empty table with these columns, for rows that go from staging directly into production. */
 export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
   text: `${createFromStaging(names, columns, staging).text} with no data`,
 });
 
 /**
- * The SQL before and after an author's query. The length of the first part is needed to locate the
- * server's errors. As a subquery, the server accepts only one query that changes nothing: no `with
- * x as (delete …)`, no second statement (test/integration/sql-files.test.ts). A rehearsal plans the
- * query and checks privileges without executing it.
+ * An author's query becomes a subquery, so it must be one query that changes nothing: no `with x as
+ * (delete …)`, no second statement (test/integration/sql-files.test.ts). `limit 0` plans the query
+ * and checks privileges without reading rows.
  */
 export const aroundSql = (names: TableNames, isRehearsal = false): readonly [string, string] => [
   `${createAs(names)} select * from (\n`,
   `\n) as made${isRehearsal ? ' limit 0' : ''}`,
 ];
 
-/** One statement for all columns, so that the table is scanned once. */
 export const setNotNull = (names: TableNames, columns: readonly string[]): Query => ({
   text: `alter table ${builtName(names)} ${columns
     .map((column) => `alter column ${quoteName(column)} set not null`)
@@ -48,8 +44,8 @@ export const setNotNull = (names: TableNames, columns: readonly string[]): Query
 });
 
 /**
- * Makes the primary key as production has it, if its columns are the same: with its name, included
- * columns, storage and deferrability. Proved by test/modes/by-hand.test.ts.
+ * Copies name, included columns, storage and deferrability of production's primary key, if it has
+ * these columns. Proved by test/modes/by-hand.test.ts.
  */
 const addPrimaryKey = async (
   client: Client,
@@ -60,7 +56,6 @@ const addPrimaryKey = async (
   const tables = whole === undefined ? [names] : [names, whole];
   const [own, ofWhole] = await primaryKeysOf(client, tables.map(productionName), columns);
   const name = own?.name ?? `${names.table}_pkey`;
-  // A new partition has the key of its table, under its own name.
   const clause = own?.clause ?? ofWhole?.clause ?? `primary key (${quoteNames(columns)})`;
   return { text: `alter table ${builtName(names)} add constraint ${quoteName(name)} ${clause}` };
 };
@@ -76,7 +71,6 @@ const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage)
   return onPath(names.path, `${parts.join('\n')}\nwhere ${index.where}`);
 };
 
-/** Indexes that people made on a production table, as DDL for the new table. */
 const selectOwnIndexes = (
   client: Client,
   names: TableNames,
@@ -96,7 +90,6 @@ const selectOwnIndexes = (
     [names.schema, names.table, declared, ` ON ${builtName(on)} USING `],
   );
 
-/** Errors: ETL_DUPLICATE_KEY, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED. */
 const buildIndex = async (
   client: Client,
   names: TableNames,
@@ -113,7 +106,6 @@ const buildIndex = async (
   }
 };
 
-/** Adds the columns that the server fills. Errors: ETL_PUBLISH_REFUSED. */
 export const makeServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   await addServerColumns(client, names).catch((cause: unknown) => {
     const columns = serverColumnsOf(names.attributes).map(columnText);
@@ -148,7 +140,6 @@ export const buildDeclared = async ({
   }
 };
 
-/** Builds the indexes that people added; returns their names. Errors: those of `buildIndex`. */
 export const buildOwn = async ({
   client,
   names,
@@ -166,7 +157,7 @@ export const buildOwn = async ({
   return own.map(({ name }) => name);
 };
 
-/** Builds the indexes that people made on `whole` on a new partition. Errors: as `buildIndex`. */
+/** `whole`: the partitioned table on which people made the indexes. */
 export const buildOwnOf = async (
   client: Client,
   whole: TableNames,
@@ -184,11 +175,11 @@ export const buildOwnOf = async (
     );
 };
 
-/** In a savepoint: a refusal must not abort the transaction of the build. */
+/** The savepoint keeps a refusal from aborting the transaction of the build. */
 const analyze = (client: Client, what: string): Promise<unknown> =>
   withTransaction(client, () => client.query(`analyze ${what}`));
 
-/** Called after `analyze` failed at one value, such as a bound of a numrange that is no double. */
+/** Called after `analyze` failed at one value, such as a numrange bound too large for a double. */
 const analyzeColumns = async (
   client: Client,
   names: TableNames,
@@ -211,7 +202,7 @@ const analyzeColumns = async (
   );
 };
 
-/** `announce` reports columns that cannot be analyzed; without it, they are an error. */
+/** `announce` reports columns that cannot be analyzed; without it, the error is thrown. */
 export const completeStatistics = async (
   client: Client,
   names: TableNames,
@@ -228,7 +219,6 @@ export const completeStatistics = async (
   });
 };
 
-/** Completes a filled table like production's: keys, indexes (some made by hand), statistics. */
 export const buildAside = async (work: Building): Promise<void> => {
   const { client, names, statistics, making, announce } = work;
   const own = await making('indexes', async () => {
@@ -245,7 +235,7 @@ export const buildAside = async (work: Building): Promise<void> => {
   );
 };
 
-/** Errors: ETL_INCOMPLETE unless staging has all copied rows; `copied` undefined: not checked. */
+/** Errors: ETL_INCOMPLETE unless staging has all copied rows. `copied` undefined: not checked. */
 export const checkCopied = (table: string, copied: number | undefined, found: number): void => {
   if (copied === undefined || copied === found) return;
   const problem = `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`;

@@ -12,20 +12,17 @@ import { columnsOf } from '../table/table-state.ts';
 import { refuseShape } from '../table/shape.ts';
 import { partitionOf, type Partition } from '../table/bounds.ts';
 
-/** A partition to build, with the position of its rows in the source table. */
 export interface PartRows extends Partition {
   readonly names: TableNames;
   /** ctids of the first and last row; undefined: unknown (hash). */
   readonly ctids: readonly [string, string] | undefined;
-  /** Number of rows; 0 for hash partitions, which are about equal in size. */
+  /** 0 for hash partitions, which are about equal in size. */
   readonly rows: number;
-  /** Production rows of the partition that are kept, by their files. */
   readonly kept?:
     | { readonly from: string; readonly files: readonly number[]; readonly rows: number }
     | undefined;
 }
 
-/** A table that will be partitioned. `source`: quoted name of the table with its rows. */
 export interface PartitionedTable extends Pick<
   Building,
   'client' | 'names' | 'primaryKey' | 'indexes' | 'constraints'
@@ -33,17 +30,15 @@ export interface PartitionedTable extends Pick<
   readonly spec: PartitionSpec;
   readonly source: string;
   readonly columns: readonly string[];
-  /** Columns that are declared not null. */
   readonly required: readonly string[];
 }
 
-/** Timestamps that `date_bin` accepts. Before its origin, PostgreSQL 14 rounds midnight down. */
+/** `date_bin` needs timestamps after its origin: PostgreSQL 14 rounds earlier ones down. */
 const binned = { from: '0001-01-01 00:00:00+00', to: '200000-01-01 00:00:00+00' };
 
 /**
- * SQL: `day` is midnight in UTC of a row's day; `start` is the start of that day's partition. For
- * days, the server needs only an integer division, half the cost of a calendar computation, which
- * is then made once per day and not per row.
+ * SQL: `day` is midnight in UTC of a row's day; `start` begins that day's partition. Computing the
+ * day first makes `date_trunc` run once per day instead of once per row.
  */
 const timesOf = (
   { column, unit }: Extract<PartitionSpec, { by: 'range' }>,
@@ -63,14 +58,12 @@ const timesOf = (
   };
 };
 
-/** SQL: a value as its bound shows it. A cast to text would drop the blanks of char(n). */
+/** A cast to text would drop the blanks of char(n). */
 const textOf = (type: string): string => (type === 'boolean' ? 'part::text' : `format('%s', part)`);
 
-/** SQL: number and position of the rows of each part. */
 const partsOf = (part: string, rows: string, first: string, last: string, from: string): string =>
   `select ${part} as part, ${rows} as rows, min(${first}) as first, max(${last}) as last from ${from} group by 1`;
 
-/** The rows of one partition key, and their position. */
 interface FoundKey {
   readonly key: string | null;
   readonly rows: number;
@@ -78,7 +71,6 @@ interface FoundKey {
   readonly last: string;
 }
 
-/** Errors: ETL_PUBLISH_SHAPE. */
 export const findKeys = async (
   client: Client,
   { table }: TableNames,
@@ -106,7 +98,6 @@ export const findKeys = async (
   return rows;
 };
 
-/** SQL: true for rows with this key. */
 const hasKey = (spec: Exclude<PartitionSpec, { by: 'hash' }>, key: string | null): string => {
   const column = quoteName(spec.column);
   if (key === null) return `${column} is null`;
@@ -114,7 +105,6 @@ const hasKey = (spec: Exclude<PartitionSpec, { by: 'hash' }>, key: string | null
   return `${part}::text = ${quoteText(key)}`;
 };
 
-/** Throws the error for rows that belong to no partition. Errors: RowsRefused. */
 const refuseKey = async (
   client: Client,
   { table }: TableNames,
@@ -162,10 +152,10 @@ export const findPartitions = async (
   return parts;
 };
 
-/** Block number of a ctid. A partition is read from its first to its last block. */
+/** A partition's rows are read from their first to their last block. */
 const blockOf = (ctid: string): number => Number(ctid.slice(1, ctid.indexOf(',')));
 
-/** How often all rows may be read. Writing a row takes about as long as reading it 20 times. */
+/** How often all rows may be read: writing a row takes as long as reading it 20 times. */
 const readsMax = 16;
 
 const isScattered = (parts: readonly PartRows[]): boolean => {
@@ -174,7 +164,7 @@ const isScattered = (parts: readonly PartRows[]): boolean => {
   return known.reduce((sum, [first, last]) => sum + last! - first! + 1, 0) > readsMax * blocks;
 };
 
-/** Sorts the source if rows of partitions are interleaved, so that each row is read only once. */
+/** Rows that are interleaved in the source are sorted first, so that each row is read only once. */
 export const gathered = async (
   partitioned: PartitionedTable,
 ): Promise<{ source: string; parts: readonly PartRows[] }> => {

@@ -1,14 +1,12 @@
-// Copies properties of a production table to the new table: comments, defaults, settings.
-// (grants.ts copies privileges.)
+// Copies comments, defaults and settings of a production table to the new table.
 //
-// Storage and compression of columns only affect rows written later, not the rows of this run.
+// Storage and compression of columns affect only rows that are written later.
 
 import { askPrepared, runQuery, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import type { Heir } from '../table/grants.ts';
 
-/** Storage and compression of columns whose type is unchanged. */
 const storage = `
       select h.place, 10, format('alter table %s alter column %I set %s', h.name, n.attname, what.setting)
         from heir h join pg_attribute o on o.attrelid = h.old
@@ -22,9 +20,8 @@ const storage = `
         where o.attnum > 0 and not o.attisdropped and what.differs`;
 
 /**
- * Comments on indexes, constraints and sequences of identity columns. The query starts from the
- * comments, which are few: hundreds of partitions have constraints of the same name, and comparing
- * all with all would be slow.
+ * The query starts from the comments, which are few: hundreds of partitions have constraints of the
+ * same name.
  */
 const commentsOnParts = `
       select h.place, 11, format('comment on index %s is %L', j.indexrelid::regclass, d.description)
@@ -43,7 +40,6 @@ const commentsOnParts = `
           join pg_attribute n on n.attrelid = h.oid and n.attname = a.attname and n.attidentity <> ''
         where d.classoid = 'pg_class'::regclass`;
 
-/** Storage parameters of tables and of their TOAST tables. */
 const options = `
       select h.place, 5, format('alter table %s set (%s)', h.name, array_to_string(c.reloptions, ', '))
         from heir h join pg_class c on c.oid = h.old where c.reloptions is not null
@@ -52,7 +48,7 @@ const options = `
         from heir h join pg_class c on c.oid = h.old join pg_class t on t.oid = c.reltoastrelid
         where t.reloptions is not null`;
 
-/** Statements that copy properties. Columns and indexes match by name, defaults also by type. */
+/** Columns and indexes match by name, defaults also by type. */
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
@@ -102,7 +98,6 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
   values: [heirs.map(({ oid }) => oid), heirs.map(({ oldOid }) => oldOid)],
 });
 
-/** Copies properties to built tables; declared properties are set later. */
 export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   if (heirs.length === 0) return;
   const { rows } = await runQuery(client, selectStatements(heirs));
@@ -138,7 +133,7 @@ const selectStatistics = (names: TableNames): Query => ({
   values: [productionName(names), builtName(names), names.attributes?.tablespace !== undefined],
 });
 
-/** Copies statistics targets and tablespaces to the built table, before it is analyzed. */
+/** Call this before `analyze`, which uses the copied statistics targets. */
 export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
   const { text, values } = selectStatistics(names);
   const { rows } = await askPrepared(client, text, values);
@@ -146,8 +141,8 @@ export const inheritStatistics = async (client: Client, names: TableNames): Prom
 };
 
 /**
- * Copies collations from production's columns to the built table; a new partition takes those of
- * its table, `whole`. Call it before indexes are built: then no row is rewritten.
+ * A new partition gets the collations of its table, `whole`. Call this before indexes are built, so
+ * that they are not built twice.
  */
 export const inheritCollations = async (
   client: Client,

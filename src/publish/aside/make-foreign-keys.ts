@@ -21,7 +21,6 @@ import {
 import { RowsRefused } from '../table/refused-rows.ts';
 import { publishRefusal } from '../refusals.ts';
 
-/** SQL: the keys that a table will have: of new rows, and of rows that are kept. */
 const keysOf = (target: BuiltTable, to: readonly string[]): string => {
   const { extent, rowsFrom, outgoing, mode, primaryKey } = target;
   if (extent === 'whole') return rowsFrom;
@@ -37,11 +36,10 @@ const keysOf = (target: BuiltTable, to: readonly string[]): string => {
     union all select ${quoteNames(to)} from ${rowsFrom} n where not ${deleted})`;
 };
 
-/** Returns the error for rows that violate a declared foreign key, or undefined. */
 export const violationOf = (tables: readonly BuiltTable[], cause: unknown): RowsRefused | undefined => {
   if (codeOf(cause) !== '23503') return undefined;
   const { constraint, table: named } = cause as { constraint?: string; table?: string };
-  // The server names a table by its current name, which may be a temporary one.
+  // The server reports the table's current name, which may be temporary.
   const table =
     tables.find(({ table: name }) => name === named) ??
     tables.find((one) => foreignKeysOf(one).some(({ name }) => name === constraint));
@@ -55,8 +53,8 @@ export const violationOf = (tables: readonly BuiltTable[], cause: unknown): Rows
 };
 
 /**
- * Makes foreign keys between new tables, where their locks block nobody. Keys to other tables are
- * made once it is known which tables are kept. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED.
+ * Makes foreign keys between new tables, where their locks block nobody. Errors: RowsRefused,
+ * ETL_CONSTRAINT_REFUSED.
  */
 export const buildForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
   for (const table of built) {
@@ -73,15 +71,14 @@ export const buildForeignKeys = async (client: Client, built: readonly BuiltTabl
   }
 };
 
-/** Longest wait for our lock on a table that no run publishes: its writers queue behind us. */
+/** How long writers of a table outside the run queue behind us. */
 const writersWaitMs = 2_000;
 
-/** A table of the run, with the oid that it will have in production. */
 type Published = BuiltOver & { readonly oid: number };
 
 const stateOf = ({ production, builtAs, oid }: Published) => (production?.oid === oid ? production : builtAs);
 
-/** A foreign key to make. `key`: its declaration; undefined if it was made by hand. */
+/** `key`: the declaration; undefined if the foreign key was made by hand. */
 interface Making {
   readonly name: string;
   readonly target: string;
@@ -90,8 +87,8 @@ interface Making {
 }
 
 /**
- * Returns the keys that a table still lacks. A new table is checked by name only, because its keys
- * follow a renamed target; it also gets the keys made by hand on the old table.
+ * A new table is compared by the names of its keys, because these follow a renamed target. It also
+ * gets the keys made by hand on the old table.
  */
 const missingOf = (
   plan: Published,
@@ -120,7 +117,6 @@ const missingOf = (
   ];
 };
 
-/** Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED, TablesLocked. */
 const makeAll = async (
   client: Client,
   { table, production }: BuiltOver,
@@ -134,8 +130,7 @@ const makeAll = async (
       ? []
       : [`comment on constraint ${quoteName(name)} on ${own} is ${quoteText(comment)}`];
   });
-  // One statement takes all locks before it reads rows, so a session that waits for one of them
-  // does not hold the others for long.
+  // One statement takes all locks before it reads rows, so that no session waits long.
   const statements = [
     `set local lock_timeout = ${writersWaitMs}`,
     `alter table ${own} ${making.map(({ clause }) => clause).join(', ')}`,
@@ -155,7 +150,6 @@ const makeAll = async (
   });
 };
 
-/** Statements for the tables, and for their partitions with the same bounds. */
 const selectDisabled = `
   with pair as materialized (
     select p.old, p.new from unnest($1::oid[], $2::oid[]) as p (old, new) where current_setting('is_superuser')::boolean
@@ -182,9 +176,8 @@ const selectDisabled = `
     where g.tgrelid = d.tgrelid or exists (select from replaced r where r.old = d.tgrelid and r.new = g.tgrelid)`;
 
 /**
- * Disables triggers of foreign keys on new tables if somebody disabled them on the old ones (`alter
- * table … disable trigger all`). Only superusers may do so: in a run by another role, the triggers
- * of the new table are enabled. Proved by test/modes/foreign-keys.test.ts, "disabled".
+ * Disables the triggers that somebody disabled on the old tables (`alter table … disable trigger
+ * all`). Only superusers may do so. Proved by test/modes/foreign-keys.test.ts, "disabled".
  */
 const keepDisabled = async (client: Client, replaced: readonly Published[]): Promise<void> => {
   if (replaced.length === 0) return;
@@ -196,10 +189,9 @@ const keepDisabled = async (client: Client, replaced: readonly Published[]): Pro
 };
 
 /**
- * Makes the foreign keys that are still missing, in the publishing transaction, after all rows are
- * written: declared keys, and those that a new table takes from the old one. Writers of both tables
- * wait until the commit; readers do not wait. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED,
- * ETL_PUBLISH_REFUSED, TablesLocked, ProductionChanged.
+ * Makes missing foreign keys after all rows are written. Writers of both tables wait until the
+ * commit; readers do not wait. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED,
+ * TablesLocked, ProductionChanged.
  */
 export const makeForeignKeys = async (client: Client, plans: readonly Published[]): Promise<void> => {
   const hasAny = ({ table, production }: BuiltOver): boolean =>
@@ -223,10 +215,8 @@ export const makeForeignKeys = async (client: Client, plans: readonly Published[
   );
 };
 
-/** Longest wait for readers of a referenced table, while others queue behind us. */
 const readersWaitMs = 2_000;
 
-/** Statements that drop keys which kept tables no longer declare. */
 export const obsoleteKeys = (plans: readonly BuiltOver[]): readonly string[] =>
   plans.flatMap(({ table, production }) =>
     production === undefined
@@ -234,7 +224,7 @@ export const obsoleteKeys = (plans: readonly BuiltOver[]): readonly string[] =>
       : foreignKeyChanges(table, production.constraints, production.published?.constraints).drop,
   );
 
-/** Before any row is written: pending checks of deferred foreign keys prevent `alter table`. */
+/** Call this before rows are written: pending checks of foreign keys prevent `alter table`. */
 export const dropForeignKeys = async (client: Client, drops: readonly string[]): Promise<void> => {
   await client.query(
     [`set local lock_timeout = ${readersWaitMs}`, ...drops, 'set local lock_timeout = 0'].join(';\n'),

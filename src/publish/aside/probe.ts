@@ -24,7 +24,7 @@ export const probeAttributes = async (
   const statements = [
     `create table ${name} (${like === undefined ? '' : `like ${like}`})${storageClause(attributes)}${space}`,
     ...(like === undefined ? [] : serverColumnsOf(attributes)).flatMap((column) => [
-      // `like` may have the column from an earlier attempt that loaded straight into the new table.
+      // `like` may have the column from an earlier attempt that loaded into the new table itself.
       `alter table ${name} drop column if exists ${quoteName(column.name)}`,
       `alter table ${name} add column ${columnClause(column)}`,
     ]),

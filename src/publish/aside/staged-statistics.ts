@@ -1,19 +1,15 @@
 // Copies the statistics of a staging table to the table built from it, which has the same rows in
-// the same order. They also serve a partitioned table as a whole: the server plans no index scan
-// over it, so the order of its rows does not matter.
+// the same order. For a partitioned table the order does not matter: no index scan covers it.
 
 import type { Client } from '../../db/client.ts';
 import { runQuery } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
 
-/** Statistics of a staging table, which another session gathers during the build. */
 export interface StagedStatistics {
-  /** Quoted name. */
   readonly staging: string;
-  /** Starts gathering, if it was not known earlier that the statistics would be useful. */
+  /** Starts gathering the statistics, if that was not planned from the start. */
   readonly begin: () => void;
-  /** Waits for the statistics; false if they will not be gathered. */
   readonly gathered: () => Promise<boolean>;
 }
 
@@ -29,11 +25,7 @@ export const mayRestoreStatistics = async (client: Client): Promise<boolean> => 
   return rows[0].may;
 };
 
-/**
- * SQL: true if analyzing the built table would give the same result. Its columns must equal those
- * of staging in type and collation, and no index on expressions, statistics target or extended
- * statistics may ask for more.
- */
+/** SQL: true if analyzing the built table would give the same result. */
 const selectLikeness = (staging: string, built: string): Query => ({
   text: `
     select not exists (
@@ -49,7 +41,6 @@ const selectLikeness = (staging: string, built: string): Query => ({
 const isAlike = async (client: Client, staging: string, built: string): Promise<boolean> =>
   (await runQuery(client, selectLikeness(staging, built))).rows[0].alike;
 
-/** Name of both the function's argument and the column of pg_stats, with the argument's type. */
 const parts: Readonly<Record<string, string>> = {
   null_frac: 'real',
   avg_width: 'integer',
@@ -66,7 +57,7 @@ const parts: Readonly<Record<string, string>> = {
   range_bounds_histogram: 'text',
 };
 
-/** The server may call these functions before it evaluates conditions: hence `materialized`. */
+/** `materialized`, because the server may call the functions before it evaluates conditions. */
 const restore = (from: string, to: string): Query => ({
   text: `
     with own as materialized (
@@ -95,7 +86,6 @@ const restore = (from: string, to: string): Query => ({
   values: [from, to],
 });
 
-/** Copies the statistics of staging to the built table; false if it has to be analyzed. */
 export const takeStatistics = async (
   client: Client,
   names: TableNames,
@@ -106,6 +96,6 @@ export const takeStatistics = async (
   return (await runQuery(client, restore(staging, built))).rows[0].done;
 };
 
-/** Copies statistics between tables (quoted names); false if `to` has to be analyzed. */
+/** `from` and `to` are quoted names. Returns false if `to` has to be analyzed. */
 export const copyStatistics = async (client: Client, from: string, to: string): Promise<boolean> =>
   (await isAlike(client, from, to)) && (await runQuery(client, restore(from, to))).rows[0].done;

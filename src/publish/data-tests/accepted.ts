@@ -11,7 +11,6 @@ import {
   type TestOptions,
 } from './contract.ts';
 
-/** The equality operator of a column's type. Errors: TestMisfit. */
 export const equalityOf = ({ name, type, equals }: TestedColumn): string => {
   if (equals === null) throw new TestMisfit(`column ${name} is ${type}, whose values cannot be compared`);
   return equals;

@@ -3,17 +3,13 @@
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { columnOf, defineTest, row, type RowKind, type TestOptions } from './contract.ts';
 
-// Translates a JavaScript regular expression for PostgreSQL with the same meaning, or refuses it.
-//
-// Translated are characters, classes, groups, alternatives, repetitions, ^ and $. On the server,
-// \d, \w, \s and letter case depend on the locale, so classes become lists of code points. Texts
-// are code points, as with flag u. Proved by test/integration/data-tests.test.ts, "as JavaScript
-// does".
+// Translates a JavaScript regular expression for PostgreSQL, or refuses it. On the server, \d, \w,
+// \s and letter case depend on the locale, so classes become lists of code points. Proved by
+// test/integration/data-tests.test.ts, "as JavaScript does".
 
-/** Thrown for a pattern that cannot be translated. The message continues the name of the test. */
+/** The message continues the name of the data test. */
 export class PatternRefused extends Error {}
 
-/** First and last code point. */
 type Range = readonly [number, number];
 
 const point = (text: string): number => text.codePointAt(0)!;
@@ -25,7 +21,6 @@ const lineEnds = [span('\n'), span('\r'), span('\u2028', '\u2029')];
 const blanks = [...'\t\v\f \u00a0\ufeff\u1680\u202f\u205f\u3000'].map((one) => span(one));
 const spaces = [...blanks, span('\u2000', '\u200a'), ...lineEnds];
 
-/** Code points that a text can hold: no NUL, no surrogates. */
 const textRanges: readonly Range[] = [
   [1, 0xd7ff],
   [0xe000, 0x10ffff],
@@ -56,7 +51,7 @@ const classes: Readonly<Record<string, readonly Range[]>> = {
   S: except(spaces),
 };
 
-/** Ranges that need no other case: beyond ASCII, they contain all cases of a letter or none. */
+/** Ranges that flag i leaves as they are: beyond ASCII, they have all cases of a letter or none. */
 const caseless: ReadonlySet<Range> = new Set(Object.values(classes).flat());
 
 const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
@@ -64,7 +59,7 @@ const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', v: '\v', 
 /** The server refuses larger counts: DUPMAX in PostgreSQL, "Regular Expression Matching Rules". */
 const repetitionMax = 255;
 
-/** Writes letters and digits as such and others by number, so that none has a special meaning. */
+/** Escapes all but letters and digits, so that no character has a special meaning. */
 const written = (code: number): string => {
   const text = String.fromCodePoint(code);
   if (/[A-Za-z0-9]/.test(text)) return text;
@@ -75,7 +70,6 @@ const written = (code: number): string => {
 const bracket = (ranges: readonly Range[], isNegated = false): string =>
   `[${isNegated ? '^' : ''}${ranges.map(([from, to]) => (from === to ? written(from) : `${written(from)}-${written(to)}`)).join('')}]`;
 
-/** The same ASCII letters in the other case. */
 const otherCase = (ranges: readonly Range[]): Range[] =>
   ranges.flatMap(([from, to]) =>
     (
@@ -157,7 +151,7 @@ class Translator {
     return `(?:${text})`;
   }
 
-  /** Lazy repetitions become greedy ones: that changes the match, but not whether there is one. */
+  /** A greedy repetition instead of a lazy one changes the match, but not whether there is one. */
   #repetition(): string {
     const rest = this.#characters.slice(this.#at).join('');
     const [all = '', count = '', , most = ''] = /^(?:[*+?]|\{(\d+)(,(\d*))?\})/.exec(rest) ?? [];
@@ -187,7 +181,6 @@ class Translator {
     while (!this.#takes(']')) {
       const first = this.#member();
       const [from] = first;
-      // A hyphen at the end is a hyphen.
       if (this.#characters[this.#at] !== '-' || this.#characters[this.#at + 1] === ']') {
         ranges.push(...first);
         continue;
@@ -235,7 +228,7 @@ class Translator {
   }
 }
 
-/** The flags u and s need nothing but what is written out; i is expanded. */
+/** Flags u and s are translated with the pattern; flag i adds letters in the other case. */
 const flagsKnown = /^[isu]*$/;
 
 /** Errors: PatternRefused. */

@@ -1,7 +1,4 @@
-// Runs the tests of one table in as few scans as possible.
-//
-// All tests of rows and of the whole table share one query for the rows that the run supplies, and
-// one for all rows. Every other test is a query of its own.
+// Runs the data tests of one table in as few scans as possible.
 
 import { withPath, type Client } from '../../db/client.ts';
 import { isRefusal } from '../../db/connect/server-error.ts';
@@ -19,11 +16,9 @@ import {
 import { btreeOperator } from '../table/table-state.ts';
 import { testKinds } from './registry.ts';
 
-/** The result of a test, before its tolerance is applied. */
 export interface Measured {
   readonly spec: TestSpec;
   readonly failures: number;
-  /** Number of tested rows; null if it was not needed. */
   readonly tested: number | null;
   readonly problem: string | null;
   readonly rows: readonly Readonly<Record<string, string | null>>[];
@@ -42,22 +37,19 @@ export class TestRefused extends Error {
   }
 }
 
-/** Limits for the failing rows that are shown. */
 const rowsKept = 10;
 const columnsKept = 100;
 const charactersKept = 200;
 
-/** SQL: a row as a JSON object of shortened texts. */
 const rowValues = `(select pg_catalog.json_object_agg(e.key, pg_catalog.left(e.value, ${charactersKept}) order by e.place)
     from pg_catalog.json_each_text(pg_catalog.to_json(${row})) with ordinality e (key, value, place) where e.place <= ${columnsKept})`;
 
-/** SQL: a comparison operator of the type `b`, with its schema; null if the type has none. */
 const operatorOf = (strategy: 1 | 3, sign: string): string => `coalesce(
     ${btreeOperator(strategy, 'c.opcdefault and c.opcintype = b.oid')},
     case when b.oid = 'varchar'::regtype or b.typtype in ('e', 'r', 'm', 'c') or b.typcategory = 'A'
       then 'operator(pg_catalog.${sign})' end)`;
 
-/** Columns of these tables (quoted names), with operators that compare their values. */
+/** `names` are quoted. Each column has operators that compare its values. */
 export const testedColumns = async (
   client: Client,
   names: readonly string[],
@@ -75,7 +67,7 @@ export const testedColumns = async (
   return rows.map(({ columns }) => columns);
 };
 
-/** Keys that are enforced as unique, with their columns. Temporal keys are left out. */
+/** Leaves out temporal keys (`without overlaps`). */
 export const keysOf = async (client: Client, name: string): Promise<readonly (readonly string[])[]> => {
   const { rows } = await client.query(
     `select array(select a.attname::text from unnest(k.conkey) c (attnum) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) as names
@@ -86,20 +78,16 @@ export const keysOf = async (client: Client, name: string): Promise<readonly (re
   return rows.map(({ names }) => names);
 };
 
-/** Turns a refusal, by the server or by us, into TestRefused; returns other errors unchanged. */
 const asRefused = (spec: TestSpec, prefixLength: number, cause: unknown): unknown =>
   cause instanceof TestMisfit || isRefusal(cause) ? new TestRefused(spec, prefixLength, { cause }) : cause;
 
-/** A test that shares its query with others. */
 interface Shared {
   readonly spec: TestSpec;
-  /** SQL: its aggregate, as text. */
   readonly value: string;
-  /** SQL: true for failing rows; undefined for a test of the whole table. */
+  /** SQL: true for failing rows; missing for a test of the whole table. */
   readonly fails?: string;
 }
 
-/** Errors: TestRefused. */
 const sharedOf = (spec: TestSpec, columns: readonly TestedColumn[]): Shared => {
   const kind = testKinds[spec.kind] as RowKind | TableKind;
   try {
@@ -121,13 +109,11 @@ interface Scanned {
   readonly seconds: number;
 }
 
-/** Lets the server parse a test without reading rows. Errors: TestRefused. */
 const prepareShared = (client: Client, { spec, value }: Shared, from: string): Promise<unknown> =>
   client.query(`${selectFrom([value], from)} limit 0`).catch((cause: unknown) => {
     throw asRefused(spec, 0, cause);
   });
 
-/** Runs the tests that share a query. Errors: TestRefused. */
 const scan = async (
   client: Client,
   from: string,
@@ -146,10 +132,9 @@ const scan = async (
     return { counted: rows[0].counted ?? null, values: tests.map((_, at) => rows[0][`v${at}`]), seconds };
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;
-    // Find the failing test: the server parses each one alone, without reading rows.
     await client.query('rollback to savepoint tests');
     for (const one of tests) await prepareShared(client, one, from);
-    // Each test alone is valid: their query took too long, or met an invalid value.
+    // Each test alone is valid, so the query took too long or met an invalid value.
     throw asRefused(tests[0]!.spec, 0, cause);
   }
 };
@@ -181,7 +166,6 @@ const measureShared = async (
 
 type Failing = readonly { readonly failures: number; readonly values: Measured['rows'][number] | null }[];
 
-/** Failing rows of a test with a query of its own, at most `limit`. Errors: TestRefused. */
 const failingRows = async (
   client: Client,
   spec: TestSpec,
@@ -193,7 +177,7 @@ const failingRows = async (
   try {
     const failing = kind.failing(spec, tested);
     if (failing === undefined) return [];
-    // The extended protocol accepts only one statement.
+    // The extended protocol accepts only one statement, so an author's test cannot add another.
     const query = { text: `${prefix}${failing}\n) ${row} limit ${limit}`, queryMode: 'extended' };
     const path = kind.isAuthors === true ? tested.path : [];
     return (await withPath(client, path, () => client.query<Failing[number]>(query))).rows;
@@ -202,7 +186,6 @@ const failingRows = async (
   }
 };
 
-/** Errors: TestRefused. */
 const measureSet = async (
   client: Client,
   spec: TestSpec,
@@ -223,7 +206,6 @@ const measureSet = async (
   };
 };
 
-/** Runs all tests in the caller's transaction; results in the same order. Errors: TestRefused. */
 export const measureTests = async (
   client: Client,
   tests: readonly TestSpec[],
@@ -232,7 +214,6 @@ export const measureTests = async (
   const { rows, brought, columns } = tested;
   const isWhole = brought === rows;
   const kindOf = (spec: TestSpec): TestKind => testKinds[spec.kind]!;
-  /** True if the test is about the rows that the run supplies. */
   const isOfBrought = (spec: TestSpec): boolean => {
     const kind = kindOf(spec);
     if (isWhole) return true;
@@ -255,7 +236,7 @@ export const measureTests = async (
   return tests.map((spec) => measured.get(spec)!);
 };
 
-/** Lets the server parse all tests of a table without reading rows. Errors: TestRefused. */
+/** The server parses the tests without reading rows. Errors: TestRefused. */
 export const prepareTests = async (
   client: Client,
   tests: readonly TestSpec[],

@@ -13,7 +13,6 @@ import {
   type TestedColumn,
 } from './contract.ts';
 
-/** Parses `table.column` (of this pipeline) or `schema.table.column` (any table). */
 const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, unknown>> | undefined => {
   const parts = to.split('.');
   if (parts.length === 3 && !parts.includes(''))
@@ -34,7 +33,7 @@ const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, u
   return undefined;
 };
 
-/** One type: its own equality (citext ignores case). Two types: that of numbers or texts. */
+/** Columns of one type use its own equality: citext ignores case. */
 const equalityBetween = (one: TestedColumn, other: TestedColumn): string =>
   one.type === other.type ? equalityOf(one) : 'operator(pg_catalog.=)';
 

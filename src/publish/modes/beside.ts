@@ -9,14 +9,14 @@ import { refuseUnfit } from '../alter/evolve.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
 import { publishRefusal } from '../refusals.ts';
 
-/** The server's refusal as our error. Rows that violate a declared check are named later. */
+/** If rows violate a declared check, the run names these rows later. */
 const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown): unknown => {
   if (cause instanceof DuplicateRows) return cause;
   const checks = constraints.filter(({ kind }) => kind === 'check');
   return rowsRefusedBy(table, checks, cause) ?? publishRefusal(table, cause);
 };
 
-/** Writes each table. `write` returns keys and indexes to make after the rows of all tables. */
+/** `write` returns keys and indexes that are made after the rows of all tables. */
 export const writeEach = async (
   client: Client,
   plans: readonly PublishPlan[],

@@ -14,20 +14,21 @@ import type { Dependent } from '../table/dependents.ts';
 import type { ProductionTable } from '../table/production.ts';
 import type { ViewOver } from '../table/views.ts';
 
-/** How a table will be published. */
 export interface PublishPlan extends BuiltOver {
   readonly strategy: Strategy;
   /** Why the table is kept although nothing depends on it; undefined: it may be replaced. */
   readonly stays?: Dependent | undefined;
   /** Undefined: differences were not looked for, or production has changed since. */
   readonly found?: Found | undefined;
-  /** True if readers wait from `apply` to the commit: such tables are written last. */
+  /** If true, readers wait from `apply` to the commit, and the table is written last. */
   readonly blocksReaders: boolean;
 }
 
-/** Work that `apply` leaves for later. */
 export interface Rest {
-  /** To be called after all rows are written: a deferred foreign key may check several tables. */
+  /**
+   * Called after the rows of all tables are written: a deferred foreign key may check several
+   * tables.
+   */
   readonly finish?: () => Promise<void>;
   /** Views that the last query locks against readers, before the tables that they read. */
   readonly views?: readonly ViewOver[];
@@ -40,7 +41,6 @@ export interface Rest {
 }
 
 export interface Strategy {
-  /** Name in etl.published_table, in results and in `etl status`. */
   readonly name: string;
   /** True: writes into the existing table, whose writers wait. False: a new table replaces it. */
   readonly writes: boolean;
@@ -49,57 +49,52 @@ export interface Strategy {
   /** Text of a run's summary before the names of tables with this strategy. */
   readonly summary?: string;
 
-  /** True if the strategy suits the table. The first suitable one of the mode is chosen. */
+  /** Of a mode's strategies, the first that takes the table is chosen. */
   takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;
 
-  /** For strategies chosen by row differences: could this one apply, judged without the rows? */
+  /**
+   * For strategies chosen by row differences: could the strategy apply, judged without the rows?
+   */
   mayTake?(over: BuiltOver): boolean;
 
-  /** Privileges on the production table. Missing: none that an owner could lack. */
+  /** Privileges needed on the production table; missing: none that the table's owner could lack. */
   needs?(plan: PublishPlan): readonly ('select' | 'insert' | 'update' | 'delete')[];
 
   /** Called with each plan, and before loading if columns are known. Errors: ETL_PUBLISH_SHAPE. */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
   /**
-   * Called with every plan, also in a rehearsal. Creates views and policies in the build schema;
-   * returns those that the server writes differently: they prevent a swap. Errors:
-   * ETL_PUBLISH_SHAPE.
+   * Creates views and policies in the build schema, and rolls back. Returns those that the server
+   * writes differently. Errors: ETL_PUBLISH_SHAPE.
    */
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 
   /** Minimum number of rows after the commit, for the guard; exact without `verify`. */
   rowsAtLeast(table: BuiltTable, before: number | null): number;
 
-  /** Tells the user in advance what publishing will cost; undefined: nothing worth saying. */
   notice(plan: PublishPlan): string | undefined;
 
   /**
-   * Called in the publishing transaction, under locks that do not block readers, unless
-   * `blocksReaders`. Strategies that share this function, such as `{ ...swap, takes }`, are applied
-   * together.
+   * Called under locks that do not block readers, unless `blocksReaders`. Strategies that share
+   * this function, such as `{ ...swap, takes }`, are applied together.
    */
   apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
 
   /** Counts, after `apply`, the rows that production will have. Errors: ETL_PUBLISH_WITHHELD. */
   verify?(client: Client, plan: PublishPlan, before: number | null): Promise<number>;
 
-  /** Changes of the rows, after `verify`; missing if all rows simply replace the old ones. */
+  /** Called after `verify`; missing if all rows simply replace the old ones. */
   readonly changes?: (client: Client, plan: PublishPlan) => Promise<RowChanges>;
 
-  /** Oid of the table that will be in production after the commit. */
   oidInProduction(plan: PublishPlan): number;
 }
 
-/** The possible strategies for a table. */
 export interface Ways {
-  /** In order of preference; the last one suits any table. */
   readonly strategies: readonly Strategy[];
-  /** Completes the built table for any of the strategies: the choice may still change. */
+  /** Completes a built table for any of these strategies, because the choice may still change. */
   readonly complete: (work: Building) => Promise<void>;
 }
 
-/** A new table to fill. `staging`: quoted name of its staging table. */
 export interface Filling {
   readonly client: Client;
   readonly table: SourceTableSpec;
@@ -112,23 +107,21 @@ export type Filled = Pick<
   'rows' | 'rowsFrom' | 'staged' | 'deletions' | 'partitions' | 'touched'
 >;
 
-/** What SQL can read of a table to which a run adds rows of some files: three selections. */
 export interface Seen {
   readonly whole: string;
-  /** Rows of the run, and existing rows that they replace. */
+  /** `new`: rows of the run. `old`: existing rows that they replace. */
   readonly new: string;
   readonly old: string;
 }
 
-/** Strategies for rows of some files. */
 export interface PartWays extends Ways {
   /** `production`: the existing table, as a source with the columns `names`. */
   readonly see: (table: BuiltTable, state: BuiltState, names: readonly string[], production: string) => Seen;
 }
 
-/** The implementation of a mode. Its meaning is a file of its own, without SQL. */
+/** The implementation of a mode. Its meaning is a separate file, without SQL. */
 export interface Mode {
-  /** For rows of some files; undefined if runs always supply all rows (`allRows`). */
+  /** Missing if runs always supply all rows (`allRows`). */
   readonly part?: PartWays;
   /** Compares rows with production for its strategies. Called once, before any lock. */
   readonly look?: (client: Client, over: BuiltOver) => Promise<Found | undefined>;

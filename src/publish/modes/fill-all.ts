@@ -15,11 +15,10 @@ export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
   deletions: 0,
 });
 
-/** All rows of staging: copied into the new table, or only counted for an existing one. */
+/** For an existing table, rows are only counted. */
 export const fillAll: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const rowsFrom = builtName(names);
-  // The rows were loaded straight into the table. They are counted, because the proof of
-  // completeness needs the actual count, not the reported one.
+  // COPY has loaded these rows. They are counted, because the proof of completeness needs it.
   if (landsDirectly(table)) return eachStaged(await countRows(client, rowsFrom), rowsFrom);
   const columns = table.columns.map(({ name }) => name);
   const create = names.extent === 'whole' ? createFromStaging : createShape;

@@ -1,11 +1,10 @@
-// Decides whether rows are written in key order: not if they nearly are in that order already, or
-// if the existing rows are too far apart.
+// Decides whether rows are written in the order of their keys.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { haveSame, type TableIndex } from '../table/table-state.ts';
 
-/** Enough to tell random keys from keys that rise within each file. */
+/** Enough rows to tell random keys from keys that rise within each file. */
 const sampledRows = 10_000;
 
 /** For fewer rows, the index stays in memory and any join is fast. */
@@ -16,8 +15,8 @@ const orderedShare = 0.9;
 
 /**
  * Returns `order by` the key if keys come in random order, like UUIDs; otherwise ''. Each random
- * key touches another page of the index, and the write-ahead log gets a copy of that page. Sorting
- * halved the time for 500,000 rows.
+ * key touches another page of the index, which is copied into the write-ahead log. Sorting halved
+ * the time for 500,000 rows.
  */
 export const inKeyOrder = async (
   client: Client,
@@ -38,16 +37,15 @@ export const inKeyOrder = async (
     : '';
 };
 
-/** Number of pages in the sample of the run's rows. */
 const sampledPages = 20;
 
-/** Share of existing rows, at either end, that may lie anywhere: they are read from disk. */
+/** This share of the existing rows, at either end, may lie anywhere: they are read from disk. */
 const outerShare = 0.05;
 
-/** Share of shared_buffers that the other rows may occupy. Index and log need the rest. */
+/** Existing rows may fill this share of shared_buffers; index and log need the rest. */
 const buffersShare = 0.5;
 
-/** Quoted names: `rowsFrom` has the run's rows, `there` the existing ones, in one table. */
+/** Quoted names: `rowsFrom` has the run's rows, `there` the existing rows. */
 interface Meeting {
   readonly rowsFrom: string;
   readonly rows: number;
@@ -57,8 +55,8 @@ interface Meeting {
 
 /**
  * True if the existing rows with keys of the run fit into the server's buffers. The sample's
- * percentage is a parameter: for an expression, the server would estimate a tenth of the table, and
- * read all of production instead of looking up keys.
+ * percentage is a parameter: for an expression, the server would expect a tenth of the table, and
+ * read all of production.
  */
 const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, 'rows'>): Promise<boolean> => {
   const { rows: sizes } = await client.query(
@@ -80,9 +78,8 @@ const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, '
 };
 
 /**
- * Like inKeyOrder(), for rows that partly replace existing ones; '' also if the existing rows would
- * then be read from all over the table. A new row version that does not fit into its page needs a
- * new index entry: 450,000 of them took two thirds of the time in key order.
+ * Like inKeyOrder(), but '' if the existing rows would be read from all over the table: a row
+ * version that does not fit into its page needs a new index entry.
  */
 export const inKeyOrderOver = async (client: Client, { rows, ...meeting }: Meeting): Promise<string> => {
   const order = await inKeyOrder(client, meeting.rowsFrom, rows, meeting.key.columns);

@@ -1,4 +1,4 @@
-// Checks before anything is loaded that publishing would find index names and privileges.
+// Checks before anything is loaded that index names are free and privileges are granted.
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
@@ -7,15 +7,14 @@ import { productionName } from '../../db/names.ts';
 import { adviceTaken } from '../refusals.ts';
 
 /**
- * Refuses new tables whose index names are taken in the production schema: publishing would fail
- * with 42P07. Errors: ETL_PUBLISH_REFUSED. Proved by test/modes/publish-protects.test.ts, "one that
- * was only renamed".
+ * Refuses taken index names, because publishing would fail with 42P07. Errors: ETL_PUBLISH_REFUSED.
+ * Proved by test/modes/publish-protects.test.ts, "one that was only renamed".
  */
 export const refuseTakenNames = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const wanted = plans.flatMap(({ table: { schema, table }, builtAs, strategy }) =>
     strategy.writes ? [] : builtAs.indexes.map(({ name }) => ({ schema, table, name })),
   );
-  // Names of indexes on the run's own tables will be free.
+  // Index names of the run's own tables will be free.
   const { rows } = await client.query(
     `select w.table, string_agg(concat(case when i.indrelid is null then 'relation ' else 'index ' end, c.relname,
           ' of ' || i.indrelid::regclass), ', ' order by w.place) as taken
@@ -39,7 +38,7 @@ export const refuseTakenNames = async (client: Client, plans: readonly PublishPl
     });
 };
 
-/** Errors: ETL_PERMISSION if a privilege is missing. Owners have all, unless they were revoked. */
+/** Errors: ETL_PERMISSION. Owners have all privileges, unless somebody revoked them. */
 export const refuseLacking = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const needed = plans
     .filter(({ production }) => production !== undefined)

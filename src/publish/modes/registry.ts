@@ -14,7 +14,6 @@ const modes: Readonly<Record<PublishMode, Mode>> = { replace, touched, append, m
 
 export const modeOf = ({ mode }: Pick<DeclaredTable, 'mode'>): Mode => modes[mode.name];
 
-/** The strategies for a table, depending on whether the run supplies all rows or some. */
 export const waysOf = (table: Pick<DeclaredTable, 'mode' | 'extent'>): Ways =>
   table.extent === 'whole' ? allRows : modeOf(table).part!;
 
@@ -28,6 +27,6 @@ export const ways: readonly Ways[] = [allRows, ...Object.values(modes).flatMap((
 
 export const strategies: readonly Strategy[] = [...new Set(ways.flatMap((one) => one.strategies))];
 
-/** Undefined for a strategy that only a later version knows. */
+/** Undefined for a strategy that only a later version of sluice knows. */
 export const strategyNamed = (name: string): Strategy | undefined =>
   strategies.find((strategy) => strategy.name === name);

@@ -1,5 +1,5 @@
-// Makes views for SQL that reads a table of the run: all rows that the table will have; for a run
-// of some files also its new rows and the rows that they replace.
+// Makes views for SQL that reads a table of the run: all rows that the table will have, and, for a
+// run of some files, its new rows and the rows that they replace.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -12,7 +12,7 @@ import type { Seen } from './contract.ts';
 import { modeOf } from './registry.ts';
 import { publishRefusal } from '../refusals.ts';
 
-/** Adds generated columns, which the server will compute. Identity columns have no value yet. */
+/** Only generated columns: identity columns have no value yet. */
 const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
   const generated = serverColumnsOf(attributes).filter(({ kind }) => kind === 'generated');
   if (generated.length === 0) return rows;
@@ -25,7 +25,6 @@ const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
   };
 };
 
-/** The selections for a table that is kept. */
 export const partRows = async (client: Client, table: BuiltTable): Promise<Seen> => {
   const [state] = await builtStates(client, [table]);
   const written = writtenColumns(state!.columns);
@@ -36,9 +35,8 @@ export const partRows = async (client: Client, table: BuiltTable): Promise<Seen>
 };
 
 /**
- * Refuses production tables (names in `schema`) whose policies hide rows from us: SQL would
- * silently take the visible rows for all. Call it in a transaction. Errors: ETL_PUBLISH_REFUSED.
- * Proved by test/modes/hidden-rows.test.ts.
+ * If policies hid rows from us, SQL would silently take the visible rows for all. Call this in a
+ * transaction. Errors: ETL_PUBLISH_REFUSED. Proved by test/modes/hidden-rows.test.ts.
  */
 export const refuseHiddenRows = async (
   client: Client,
@@ -79,7 +77,7 @@ const viewsOf = async (
   return new Map([[name, rows.whole], ...(isAll ? unchanged : changes)]);
 };
 
-/** Creates the wanted views in the build schema; returns statements that drop them. */
+/** Returns statements that drop the created views. */
 export const showRows = async (
   client: Client,
   table: BuiltTable,

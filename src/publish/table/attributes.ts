@@ -1,4 +1,4 @@
-// All attributes that a declaration may set. A new one gets a line here.
+// All attributes that a declaration may set. A new attribute gets a line here.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
@@ -12,8 +12,8 @@ const comments: Attribute = {
   ofPart: false,
   blocksReaders: false,
 
-  // Reads the catalogue, because obj_description and col_description start a query per call: one
-  // for each column of each partition.
+  // Reads the catalogue: obj_description and col_description would start one query per call, for
+  // each column of each partition.
   select: (oid) => `
     select concat_ws(' ', 'comment', attname), description
       from pg_description left join pg_attribute on attrelid = objoid and attnum = objsubid
@@ -37,7 +37,7 @@ const comments: Attribute = {
   ],
 };
 
-/** Statistics targets: how closely `analyze` looks at columns. Partitions have their table's. */
+/** Partitions get their table's statistics targets. */
 const statistics: Attribute = {
   ofWhole: true,
   ofPart: true,
@@ -63,12 +63,10 @@ export type Part = 'table' | 'whole' | 'part';
 export const attributesOf = (part: Part): readonly Attribute[] =>
   attributes.filter(({ ofWhole, ofPart }) => part === 'table' || (part === 'whole' ? ofWhole : ofPart));
 
-/** SQL: the attributes of the table with this oid, as a JSON object of texts. */
 export const attributeList = (oid: string): string =>
   `coalesce((select json_object_agg(key, value) from (${attributes.map(({ select }) => select(oid)).join(' union all ')}) a (key, value)
       where value is not null), '{}')`;
 
-/** Statements that set the declared attributes on a new table. `name`: quoted name. */
 export const declaredOn = (name: string, declared: Declared, part: Part): readonly string[] =>
   attributesOf(part).flatMap(({ settings }) => settings(declared, {}).map(({ sql }) => `${sql(name)};`));
 

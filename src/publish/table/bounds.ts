@@ -9,12 +9,10 @@ export interface Partition {
   /** By range: the first day, such as 2024-03-01. By list: the value. By hash: the remainder. */
   readonly key: string;
   readonly name: string;
-  /** SQL: `for values …`. */
   readonly bound: string;
   /**
-   * SQL: a condition that all rows of the partition meet. With this condition as a check
-   * constraint, the server attaches a table without scanning it. Rows are also deleted by this
-   * condition, so its operators name their schema: a search path may contain other people's
+   * SQL: true for all rows of the partition. With such a check, the server attaches a table without
+   * scanning it. Operators name their schema, because a search path may contain other people's
    * operators (test/modes/hostile-nights.test.ts).
    */
   readonly condition: string;
@@ -26,7 +24,7 @@ const nameBytesMax = identifierBytesMax - '_pkey'.length;
 const datePattern = /^(\d{4,6})-(\d\d)-(\d\d)$/;
 const dayMs = 86_400_000;
 
-/** Parses a date as the server writes it. Undefined for infinity and for dates BC. */
+/** Undefined for infinity and for dates BC. */
 const dayOf = (text: string): Date | undefined => {
   const found = datePattern.exec(text);
   if (found === null) return undefined;
@@ -50,7 +48,7 @@ const nextOf = (unit: PartitionUnit, day: Date): Date => {
   return next;
 };
 
-/** Weeks follow ISO 8601: they begin on Monday, and belong to the year of their Thursday. */
+/** By ISO 8601, weeks begin on Monday, and belong to the year of their Thursday. */
 const weekSuffix = (monday: Date): string => {
   const thursday = new Date(monday.getTime() + 3 * dayMs);
   const newYear = new Date(thursday);
@@ -67,7 +65,7 @@ const suffixes: Readonly<Record<PartitionUnit, (day: Date) => string>> = {
   year: yearText,
 };
 
-/** For any column: the server ignores the time for a date, and the zone for a timestamp. */
+/** Suits any column type: the server ignores the time for a date, and the zone for a timestamp. */
 const boundText = (day: Date): string => quoteText(`${dayText(day)} 00:00:00+00`);
 
 /** Undefined if the key is not a day. `parent`: oid of the partitioned table, for a hash. */
@@ -107,7 +105,7 @@ const msOf = (text = '00'): number => {
   return ((hours! * 60 + minutes) * 60 + seconds) * 1_000;
 };
 
-/** The day that begins with this bound, in any session's time zone; undefined: none in UTC. */
+/** The bound may be written in any time zone. Undefined: it is not midnight in UTC. */
 const dayOfBound = (text: string): Date | undefined => {
   const found = /^(\d{4,6}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d)(?:([+-])(\d\d(?::\d\d){0,2}))?)?$/.exec(text);
   const day = found === null ? undefined : dayOf(found[1]!);
@@ -131,7 +129,7 @@ const isFirst = (unit: PartitionUnit, day: Date): boolean => {
   return day.getUTCDate() === 1 && day.getUTCMonth() % months === 0;
 };
 
-/** The key of a partition, from the server's text of its bound; undefined: it is not declared. */
+/** `bound`: the server's text. Returns undefined for a partition that is not declared. */
 export const keyOfBound = (spec: PartitionSpec, bound: string): string | undefined => {
   if (spec.by === 'list') {
     const found = /^FOR VALUES IN \((.*)\)$/s.exec(bound);

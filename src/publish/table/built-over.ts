@@ -1,27 +1,27 @@
-// A table that was built, together with the table in production that it will change or replace.
+// A built table, and the table in production that it will change or replace.
 
 import type { Dependent } from './dependents.ts';
 import type { ProductionTable } from './production.ts';
 import type { BuiltState } from './table-state.ts';
 import type { BuiltTable } from './tables.ts';
 
-/** Number of production rows by change. `older`: ignored records; the existing row is newer. */
+/** Number of production rows. `older`: ignored records; the existing row is newer. */
 export type Differences = Readonly<Record<'insert' | 'update' | 'remove' | 'older', number>>;
 
-/** Differences found before publishing, without a lock: other sessions may have written since. */
+/** Found before publishing, without a lock: other sessions may have written since. */
 export interface Found {
   readonly counts: Differences;
-  /** A new table, made from production's rows and the rows of the run. */
   readonly rebuilt?: Rebuilt;
 }
 
 export interface Rebuilt {
   readonly oid: number;
-  /** Its name in the build schema, and statements that rename its indexes. */
   readonly built: string;
   readonly renames: readonly string[];
   readonly rows: number;
-  /** Production when its rows were copied: row count, and a sum over row versions (xmin). */
+  /**
+   * State of production when its rows were copied: row count, and a sum over row versions (xmin).
+   */
   readonly read: ReadState;
 }
 
@@ -30,7 +30,7 @@ export interface ReadState {
   readonly versions: string;
 }
 
-/** A built table and its production table; undefined if production has no such table yet. */
+/** `production` is undefined if there is no such table yet. */
 export interface BuiltOver {
   readonly table: BuiltTable;
   readonly builtAs: BuiltState;

@@ -1,35 +1,30 @@
 // Finds changes by hand on production tables, and detects new ones since a table was built.
 //
-// Grants, comments and defaults are copied in the publishing transaction, whose locks prevent
-// changes to them. Indexes, collations and statistics targets are needed earlier, when the new
-// table is indexed and analyzed. An index that somebody creates after that would be lost with the
-// old table. So all of them are read twice: before the build, and under the lock. Proved by
-// test/modes/by-hand.test.ts.
+// Indexes, collations and statistics targets are copied during the build, so a later change by hand
+// would be lost with the old table. They are read twice: before the build, and under the lock.
+// Proved by test/modes/by-hand.test.ts.
 
 import { askPrepared, type Client } from '../../db/client.ts';
 import { firstOf } from '../../core/wording.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 
-/** One change by hand: its name for people, and a text of every property that is copied. */
+/** `text` has every property that is copied, for comparison. */
 interface ByHand {
   readonly name: string;
   readonly text: string;
 }
 
-/** Changes by hand on a table and on its partitions, by table name. */
 export type MadeByHand = ReadonlyMap<string, readonly ByHand[]>;
 
-/** A new table, with the changes by hand that production had when the table was built. */
 interface Copy extends TableNames {
   readonly byHand?: MadeByHand | undefined;
-  /** Names of the partitions that are replaced; undefined: all of them. */
+  /** The partitions that are replaced; missing: all. */
   readonly touched?: { readonly names: readonly string[] } | undefined;
 }
 
 /**
  * SQL: true if a person created the index `i` (relation `x`) on table `t` in namespace `n`.
- * `published_table` names the indexes that runs created; an index of a partition comes from its
- * table.
+ * `published_table` names the indexes of runs; an index of a partition comes from its table.
  */
 export const isIndexByHand = `
   i.indisvalid and not i.indisprimary
@@ -74,7 +69,6 @@ const selectByHand = `
   )
   select t.place::int, t.relname as name, coalesce(m.list, '[]') as made from target t left join made m on m.oid = t.oid`;
 
-/** Reads the changes by hand of these tables and their partitions, one map per table. */
 export const findByHand = async (
   client: Client,
   tables: readonly TableNames[],
@@ -89,7 +83,6 @@ export const findByHand = async (
   return found;
 };
 
-/** Returns the names of the entries that only one of the two lists has. */
 const differing = (before: readonly ByHand[], now: readonly ByHand[]): readonly string[] => {
   const has = (list: readonly ByHand[], one: ByHand): boolean =>
     list.some(({ name, text }) => name === one.name && text === one.text);
@@ -97,7 +90,6 @@ const differing = (before: readonly ByHand[], now: readonly ByHand[]): readonly 
   return [...new Set(both.map(({ name }) => name))].toSorted();
 };
 
-/** Describes what changed on a table, and on those of its partitions that will be replaced. */
 const changesOf = ({ byHand, table, touched }: Copy, now: MadeByHand): readonly string[] =>
   [...now].flatMap(([name, made]) => {
     const leaves = touched === undefined || name === table || touched.names.includes(name);
@@ -108,7 +100,6 @@ const shownMax = 5;
 
 /** Thrown while publishing: a new table lacks a change by hand and has to be built again. */
 export class ChangedByHand extends Error {
-  /** The changes, for people. */
   readonly what: string;
 
   constructor(changes: readonly string[]) {

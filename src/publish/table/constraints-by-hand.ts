@@ -1,9 +1,8 @@
 // Copies constraints that people made on a partitioned table to the new table that replaces it.
 //
-// They are made in the publishing transaction, where nobody can change production's constraints,
-// and before any lock that blocks readers. Checks and unique constraints are made first. Foreign
-// keys are made last (make-foreign-keys.ts), because they block writers of the referenced table
-// until the commit. Proved by test/modes/partition-constraints.test.ts.
+// This happens in the publishing transaction, where nobody can change production's constraints, but
+// before any lock that blocks readers. Foreign keys are made last (make-foreign-keys.ts), because
+// they block writers of the referenced table. Proved by test/modes/partition-constraints.test.ts.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -13,27 +12,25 @@ import { ProductionChanged, type ProductionTable } from './production.ts';
 import type { TableConstraint } from './table-state.ts';
 
 /**
- * True if a constraint cannot be made on the new table while the old one exists: a foreign key to
- * the table itself would reference the old table; and for a foreign key to a partitioned table, the
- * server makes one constraint per partition, whose names would avoid those of the old constraints.
+ * True if a constraint cannot be made while the old table exists. A foreign key to the table itself
+ * would reference the old table. For a foreign key to a partitioned table, the server makes one
+ * constraint per partition, and their names are taken.
  */
 export const isBound = (
   { oid }: Pick<ProductionTable, 'oid'>,
   { on, isTargetPartitioned }: TableConstraint,
 ): boolean => on === oid || isTargetPartitioned;
 
-/** Constraints made by hand that the new table can be given. */
 export const madeByHand = (production: ProductionTable): readonly TableConstraint[] => {
   const { constraints, dependents } = production;
   const names = new Set(dependents.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : [])));
   return constraints.filter((one) => names.has(one.name) && !isBound(production, one));
 };
 
-/** The clause of `alter table` that makes a constraint. */
 export const addConstraint = ({ name, clause }: TableConstraint): string =>
   `add constraint ${quoteName(name)} ${clause}`;
 
-/** Uses one `alter table` for all constraints of a table, so that rows are read once. */
+/** One `alter table` for all constraints of a table reads the rows once. */
 export const makeOwnByHand = async (client: Client, tables: readonly BuiltOver[]): Promise<void> => {
   for (const { table, production } of tables) {
     const made = madeByHand(production!).filter(({ kind }) => kind !== 'f');
@@ -42,7 +39,7 @@ export const makeOwnByHand = async (client: Client, tables: readonly BuiltOver[]
   }
 };
 
-/** Statements that copy comments on foreign keys to the new partitions, matched by bound. */
+/** Comments on foreign keys of partitions, which are matched by bound. */
 const selectComments = `
   select format('comment on constraint %I on %s is %L', n.conname, n.conrelid::regclass, d.description) as statement
     from pg_inherits i join pg_class p on p.oid = i.inhrelid join pg_constraint o on o.conrelid = p.oid and o.contype = 'f'
@@ -59,9 +56,7 @@ const selectUnlike = `
     where o.conrelid = $1 and o.conname = any ($3) and n.oid is null`;
 
 /**
- * Compares the constraints of the new table (`oid`) with production's, once all of them are made.
- * They can differ: the text of a check may now call another function with the same name. Errors:
- * ProductionChanged.
+ * The text of a check may now call another function with the same name. Errors: ProductionChanged.
  */
 export const completeByHand = async (
   client: Client,

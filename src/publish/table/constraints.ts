@@ -1,4 +1,4 @@
-// Makes the declared constraints on a new table; alter/keys.ts changes those of an existing one.
+// Makes the declared constraints on a new table; alter/keys.ts changes those of an existing table.
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/constraint.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
@@ -9,7 +9,7 @@ import type { IndexStorage } from './storage.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
 import { RowsRefused } from './refused-rows.ts';
 
-/** Describes a constraint for people: "check price_positive (price > 0)". */
+/** For messages: "check price_positive (price > 0)". */
 export const constraintText = (constraint: ConstraintSpec): string => {
   const { kind, name } = constraint;
   if (kind === 'check') return `${kind} ${name} (${constraint.condition})`;
@@ -17,7 +17,6 @@ export const constraintText = (constraint: ConstraintSpec): string => {
   return kind === 'unique' ? own : `${own} to ${constraint.references.table} (${constraint.to.join(', ')})`;
 };
 
-/** Constraints that need no other table: checks and unique constraints. */
 type OwnConstraint = Exclude<ConstraintSpec, ForeignKeySpec>;
 
 const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
@@ -43,7 +42,6 @@ const addConstraints = (
   return onPath(names.path, `alter table ${builtName(names)} ${added.join(', ')}`);
 };
 
-/** Turns the server's refusal of a constraint into our error; returns other errors unchanged. */
 export const refusedByServer = (
   { table }: TableNames,
   constraints: readonly ConstraintSpec[],
@@ -59,7 +57,6 @@ export const refusedByServer = (
   return new EtlError('ETL_CONSTRAINT_REFUSED', details, { cause });
 };
 
-/** Returns the error for rows that violate one of these constraints, or undefined. */
 export const rowsRefusedBy = (
   table: string,
   constraints: readonly ConstraintSpec[],
@@ -74,13 +71,12 @@ export const rowsRefusedBy = (
     : undefined;
 };
 
-/** The error for violating rows; otherwise, the error for a constraint that the server refuses. */
 const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause: unknown): unknown =>
   rowsRefusedBy(names.table, constraints, cause) ?? refusedByServer(names, constraints, cause);
 
 /**
- * Makes the checks and unique constraints of a new table. All checks share one scan. Foreign keys
- * are made later, by makeForeignKeys(). Errors: RowsRefused, ETL_CONSTRAINT_REFUSED.
+ * All checks share one scan. makeForeignKeys() makes foreign keys later. Errors: RowsRefused,
+ * ETL_CONSTRAINT_REFUSED.
  */
 export const buildConstraints = async (
   client: Client,
@@ -97,7 +93,9 @@ export const buildConstraints = async (
     });
 };
 
-/** `like`: a table of these columns, to parse checks on. Errors: ETL_CONSTRAINT_REFUSED. */
+/**
+ * `like`: a table with the columns of the checks, for parsing them. Errors: ETL_CONSTRAINT_REFUSED.
+ */
 export const checkConditions = async (
   client: Client,
   names: TableNames,

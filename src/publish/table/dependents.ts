@@ -12,7 +12,10 @@ export interface Dependent {
   readonly name: string;
 }
 
-/** Reasons that are no objects: a swap would show readers a mixed state (commit/uniform.ts). */
+/**
+ * With such a reason the table is kept although nothing depends on it: a swap would show some
+ * readers a mix of old and new tables (uniform.ts).
+ */
 export const olderSnapshot = 'older snapshot of';
 export const rowsWritten = 'rows written to';
 export const keptForReaders: readonly string[] = [olderSnapshot, rowsWritten];
@@ -29,7 +32,9 @@ export const withReason = <Table extends { readonly dependents: readonly Depende
 
 export const isForReaders = ({ kind }: Dependent): boolean => keptForReaders.includes(kind);
 
-/** Objects that depend on the tables in `target`, on their row types, or on arrays of those. */
+/**
+ * Objects that depend on the tables in `target`, on their row types, or on arrays of these types.
+ */
 const selectNeeds = `
   part (oid, class, object) as (
     select oid, 'pg_class'::regclass, oid from target
@@ -42,9 +47,9 @@ const selectNeeds = `
   )`;
 
 /**
- * Common table expressions for the existing tables: `target`, `needs` (their entries in pg_depend)
- * and `mark` (a fingerprint of each). The fingerprint covers only what other sessions may change
- * under our lock, because it is computed again while readers wait.
+ * `target`: the existing tables, `needs`: their entries in pg_depend, `mark`: a fingerprint per
+ * table. The fingerprint covers only what others may change under our lock, because it is computed
+ * again while readers wait.
  */
 export const selectTargets = (tables: readonly TableNames[], has: Catalogues): string => `
   with target as materialized (
@@ -78,21 +83,18 @@ export const selectTargets = (tables: readonly TableNames[], has: Catalogues): s
       from target t left join column_access a on a.oid = t.oid left join need d on d.oid = t.oid
   )`;
 
-/** SQL: rows of place and fingerprint for the existing tables. */
 export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
   `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
-/** Publications of all tables in a schema: since PostgreSQL 15. */
+/** Publications of all tables in a schema exist since PostgreSQL 15. */
 const selectSchemaPublications = `
     select t.oid, 'publication', p.pubname::text from target t
       join pg_publication_namespace s on s.pnnspid = t.namespace join pg_publication p on p.oid = s.pnpubid`;
 
 /**
- * Rows of oid, kind and name: everything that depends on the tables in `target` (production.ts), or
- * belongs to them and is not made by a run. `needs` has their entries of pg_depend. "row security",
- * "persistence" (unlogged) and "type" (a typed table) are properties that a new table would not
- * have. All tables share one query, which reads each catalogue once. PostgreSQL, "System Catalogs",
- * pg_depend.
+ * What depends on the tables in `target`, or belongs to them and is not made by a run. A new table
+ * would lack "row security", "persistence" (unlogged) and "type" (a typed table). All tables share
+ * one query, which reads each catalogue once.
  */
 export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'view' as kind, v.oid::regclass::text as name
@@ -153,9 +155,8 @@ export const selectDependents = (has: Catalogues): string => `
       where class = 'pg_type'::regclass and classid <> 'pg_proc'::regclass and objid not in (select object from part)`;
 
 /**
- * For tables in `target`: the objects that the server names when it refuses to change the type of a
- * column. A generated column depends on the columns of its expression; before PostgreSQL 15,
- * pg_depend records that for the column and not for its default. PostgreSQL, "ALTER TABLE".
+ * Objects that the server names when it refuses to change a column's type. Before PostgreSQL 15,
+ * pg_depend records a generated column's dependencies for the column, not for its default.
  */
 export const selectColumnUsers = `
     select n.oid, json_agg(distinct jsonb_build_object('column', a.attname, 'name',
@@ -172,7 +173,7 @@ export const selectColumnUsers = `
           'pg_proc'::regclass, 'pg_publication_rel'::regclass)
       group by n.oid`;
 
-/** Number of names of one kind in a text: a partitioned table has hundreds of partitions. */
+/** Names shown per kind: a partitioned table can have hundreds of partitions. */
 const shownMax = 8;
 
 export const dependentsText = (dependents: readonly Dependent[]): string =>
@@ -185,6 +186,5 @@ export const dependentsText = (dependents: readonly Dependent[]): string =>
     )
     .join(', ');
 
-/** With the verb that agrees: "view a depends", "view a, view b depend". */
 export const dependText = (dependents: readonly Dependent[]): string =>
   `${dependentsText(dependents)} ${dependents.length === 1 ? 'depends' : 'depend'}`;

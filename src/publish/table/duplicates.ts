@@ -8,16 +8,16 @@ import type { LoadedRow } from './refused-rows.ts';
 import { haveSame, type TableIndex } from './table-state.ts';
 
 export interface DuplicateRow extends LoadedRow {
-  /** True if the row with the same key is in production; false if it is another new row. */
+  /** If false, another new row has the same key. */
   readonly isInProduction: boolean;
 }
 
 const namedMax = 5;
 
-/** Thrown when new rows have keys of other rows. The run then finds their files and lines. */
+/** Thrown when new rows have keys of other rows; the run then finds their files and lines. */
 export class DuplicateRows extends Error {
   readonly plan: BuiltOver;
-  /** The key, for people: "primary key (id)". */
+  /** For messages: "primary key (id)". */
   readonly what: string;
   readonly rows: readonly DuplicateRow[];
 
@@ -32,7 +32,7 @@ export class DuplicateRows extends Error {
 const indexText = ({ isPrimary, name, columns }: TableIndex): string =>
   `${isPrimary ? 'primary key' : `index ${name}`} (${columns.join(', ')})`;
 
-/** Returns the first duplicates, preferably by the key that the server named; or undefined. */
+/** Prefers the key that the server named. */
 export const findDuplicates = async (
   client: Client,
   plan: BuiltOver,

@@ -1,10 +1,8 @@
-// Finds production tables that belong to an extension, such as TimescaleDB or Citus.
-//
-// To PostgreSQL, such a table looks like any other; a swap would replace it with an ordinary table.
-// So a table of an extension is kept, and its rows are replaced in place. Tested with tables of the
-// same names, not with the extensions (test/modes/publish-extensions.test.ts).
+// Finds production tables that belong to an extension, such as TimescaleDB or Citus. A swap would
+// make them ordinary tables, so their rows are replaced in place. Tested with tables of the same
+// names, not with the extensions (test/modes/publish-extensions.test.ts).
 
-/** Catalogues that only some servers have: of newer PostgreSQL versions, or of extensions. */
+/** Only some servers have these catalogues. */
 export interface Catalogues {
   readonly schemaPublications: boolean;
   readonly hypertables: boolean;
@@ -13,9 +11,8 @@ export interface Catalogues {
 }
 
 /**
- * Reads which of these catalogues exist. Anybody who may create a schema can create a table
- * `_timescaledb_catalog.hypertable`, so a table that no superuser owns is ignored. Only superusers
- * can create tables in pg_catalog.
+ * Any role may create a table `_timescaledb_catalog.hypertable`, so it counts only if a superuser
+ * owns it. Only superusers can create tables in pg_catalog.
  */
 export const selectCatalogues = `
   to_regclass('pg_catalog.pg_publication_namespace') is not null as "schemaPublications",
@@ -33,11 +30,6 @@ const selectCitusTable = (citusSchemas: boolean): string => `
   select t.oid, 'Citus', 'table' from target t join pg_catalog.pg_dist_partition d on d.logicalrelid::oid = t.oid
     ${citusSchemas ? 'where t.namespace not in (select schemaid from pg_catalog.pg_dist_schema)' : ''}`;
 
-/**
- * Rows of oid, kind and name for tables in `target` (production.ts): tables and indexes that belong
- * to an extension, access methods other than the default, security labels, partitioned tables, and
- * tables that the extensions' own catalogues list.
- */
 export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalogues): string =>
   [
     `select t.oid, 'extension', e.extname::text
@@ -56,6 +48,6 @@ export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalog
     ...(citusTables ? [selectCitusTable(citusSchemas)] : []),
   ].join(' union all ');
 
-/** True if an extension stores the table's rows in other tables, which `only` would exclude. */
+/** An extension may store the table's rows in other tables, which `only` would exclude. */
 export const keepsRowsElsewhere = (dependents: readonly { readonly kind: string }[]): boolean =>
   dependents.some(({ kind }) => kind === 'TimescaleDB' || kind === 'Citus');

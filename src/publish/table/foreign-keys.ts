@@ -12,11 +12,10 @@ interface Constrained extends TableNames {
 export const foreignKeysOf = ({ constraints }: Pick<Constrained, 'constraints'>): readonly ForeignKeySpec[] =>
   constraints.flatMap((one) => (one.kind === 'foreign key' ? [one] : []));
 
-/** The quoted name of the referenced table. */
 export const targetName = ({ schema }: TableNames, { references }: ForeignKeySpec): string =>
   quoteName(references.schema ?? schema, references.table);
 
-/** Index of the referenced table in `tables`, or -1. */
+/** Returns -1 if the referenced table is not in `tables`. */
 export const targetAt = (
   { schema }: TableNames,
   { references }: ForeignKeySpec,
@@ -39,7 +38,6 @@ const foreignKeyText = (
     'a s t f',
   ].join(' ');
 
-/** Declared foreign keys that the table lacks or has with another definition. */
 export const missingKeys = (
   table: Constrained,
   constraints: readonly TableConstraint[],
@@ -53,16 +51,15 @@ export const missingKeys = (
   );
 
 /**
- * The clause of `alter table` that makes the key. Deferrable, so that publishing may write
- * referencing and referenced tables in any order. Other sessions check it per statement.
+ * Deferrable, so that publishing may write referencing and referenced tables in any order. Other
+ * sessions check the key per statement.
  */
 export const addForeignKey = ({ name, columns, to, onDelete }: ForeignKeySpec, target: string): string =>
   `add constraint ${quoteName(name)} foreign key (${quoteNames(columns)}) references ${target} (${quoteNames(to)}) on delete ${onDelete} deferrable`;
 
 /**
- * Statements that change the foreign keys of an existing table to the declared ones. Keys that an
- * earlier run made (`published`) and that are no longer declared are dropped, but none made by
- * hand.
+ * Drops keys that an earlier run made (`published`) and that are no longer declared, but none made
+ * by hand.
  */
 export const foreignKeyChanges = (
   table: Constrained,

@@ -1,41 +1,39 @@
 // Copies privileges on a table, its columns and identity sequences to the table that replaces it.
 //
-// Each grant is made by the role that made the original grant, the grantor. A role with a grant
-// option may have passed the grant on, and only that role or the owner can revoke it. `granted by`
-// accepts only the current role, so the session switches to the grantor ("GRANT", "SET ROLE"). If
-// the session may not become a grantor, the table is kept in place (`selectForeignGrants`). Proved
-// by test/modes/grants.test.ts.
+// Only the grantor or the owner can revoke a grant, so each grant is made again by its grantor.
+// `granted by` accepts only the current role, so the session switches to the grantor. If it may
+// not, the table is kept (`selectForeignGrants`). Proved by test/modes/grants.test.ts.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteText, type Query } from '../../db/sql.ts';
 
-/** A new table, and the table that it replaces. */
 export interface Heir {
   readonly oid: number;
   readonly oldOid: number;
 }
 
-/** SQL: true for a superuser. The server records a superuser's grants as the owner's. */
+/** The server records a superuser's grants as the owner's. */
 const isSuper = (role: string): string => `(select rolsuper from pg_roles where oid = ${role})`;
 
 /** SQL: true if our own role can make the grants of this role. A superuser acts as the owner. */
 const isOwn = (grantor: string, owner: string): string =>
   `(${grantor} = current_user::regrole or (${grantor} = ${owner} and ${isSuper('current_user::regrole')}))`;
 
-/** SQL: can we make a grant of this role? Before PostgreSQL 16, any member may become the role. */
+/**
+ * SQL: true if we can make this role's grants. Before PostgreSQL 16, any member may become the
+ * role.
+ */
 const mayGrant = (grantor: string, owner: string, namespace: string): string => `
   (${isOwn(grantor, owner)} or (
     pg_has_role(session_user, ${grantor}, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
     and (${grantor} = ${owner} or not ${isSuper(grantor)}) and has_schema_privilege(${grantor}, ${namespace}, 'usage')))`;
 
-/** SQL: column and oid of the table itself (column null) and of its identity sequences. */
 const granted = (oid: string): string => `
   (select null::name as attname, ${oid} as oid
     union all
     select a.attname, d.objid from pg_depend d join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
       where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i')`;
 
-/** Rows of oid, kind and name: tables in `target` with a grant that we cannot copy. */
 export const selectForeignGrants = `
     select distinct t.oid, 'grant', format('by %s, which %s may not make again', pg_get_userbyid(a.grantor), current_user)
       from target t cross join lateral (
@@ -46,10 +44,8 @@ export const selectForeignGrants = `
       where not ${mayGrant('a.grantor', 't.relowner', 't.namespace')}`;
 
 /**
- * Statements that revoke all privileges from the new table, which it has by default privileges or
- * as an earlier version that returns. Privileges that were revoked on the old table must not come
- * back. The owner keeps all rights, unless somebody changed them on the old table. Revoking from a
- * table also revokes from its columns.
+ * Privileges that were revoked on the old table must not come back by default privileges, or with a
+ * restored version. The owner keeps all rights, unless somebody changed them on the old table.
  */
 const strippedOf = `
   select distinct h.place, 0 as step, 0::bigint as nth, 0 as level, h.owner as grantor, h.owner,
@@ -64,9 +60,8 @@ const strippedOf = `
 const explodedAs = 'a (grantor, grantee, privilege, is_grantable, nth)';
 
 /**
- * Grants as statements, with the role that executes each. The order is that of the server's lists,
- * except that a grant with grant option precedes the grants that depend on it, and grants on a
- * table precede grants on its columns.
+ * A grant with grant option precedes the grants that depend on it, and grants on a table precede
+ * grants on its columns.
  */
 const selectGrants = (heirs: readonly Heir[]): Query => ({
   text: `

@@ -1,12 +1,11 @@
-// Foreign keys between the tables of one run. Tables that are replaced together keep their foreign
-// keys, so such a key alone is no reason to keep a table in place.
+// Foreign keys between the tables of one run. Tables that are replaced together keep these keys, so
+// such a key alone is no reason to keep a table in place.
 
 import { foreignKeysOf, targetAt } from './foreign-keys.ts';
 import type { DeclaredTable } from './tables.ts';
 import type { Dependent } from './dependents.ts';
 import type { TableConstraint } from './table-state.ts';
 
-/** The properties of a production table that this file reads. */
 interface Linked {
   readonly oid: number;
   readonly constraints: readonly TableConstraint[];
@@ -15,17 +14,14 @@ interface Linked {
   readonly published: { readonly constraints: readonly string[] | null } | undefined;
 }
 
-/**
- * A foreign key between two tables of the run, by their indexes in the list. `shown`: its name
- * among the dependents; undefined for a key that does not exist in production yet.
- */
+/** `from` and `to` are indexes of tables. `shown`: undefined for a key that production lacks. */
 interface Link {
   readonly from: number;
   readonly to: number;
   readonly shown: string | undefined;
 }
 
-/** Returns the foreign keys that are or were declared, except keys from a table to itself. */
+/** Leaves out keys from a table to itself. */
 const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | undefined)[]): readonly Link[] =>
   found.flatMap((production, from) => {
     if (production === undefined) return [];
@@ -44,9 +40,8 @@ const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | und
   });
 
 /**
- * Removes foreign keys between tables of the run from the dependents, if both tables can be
- * replaced. If one of the two has to be kept, the other one is kept too: an old table in place
- * would reference deleted rows, or a kept table would reference a dropped table.
+ * If one of the two tables must be kept, the other is kept, too: otherwise a kept table would
+ * reference deleted rows or a dropped table.
  */
 export const withoutLinks = <Table extends Linked>(
   tables: readonly DeclaredTable[],

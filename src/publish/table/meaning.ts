@@ -3,7 +3,6 @@
 
 import type { AppendSpec, MergeSpec, PublishMode } from '../../core/declaration.ts';
 
-/** Columns with the validity period of a version. */
 export interface VersionTimes {
   readonly from: string;
   readonly to: string;
@@ -11,10 +10,9 @@ export interface VersionTimes {
   readonly at: string | undefined;
 }
 
-/** A publish mode with a table's options. It has functions: never send or hash it. */
+/** Has functions, so it cannot be sent to threads or hashed. */
 export interface Meaning {
   readonly name: PublishMode;
-  /** The mode as messages show it. */
   readonly text: string;
   /** True if a run may add the rows of some files; false if every run supplies all rows. */
   readonly takesParts: boolean;
@@ -23,9 +21,9 @@ export interface Meaning {
   /** What happens to the rows of a loaded file that changed (`changed`) or disappeared (`gone`). */
   readonly changed: AppendSpec['changed'];
   readonly gone: AppendSpec['gone'];
-  /** How a record's production rows are found; undefined: all rows are replaced anyway. */
+  /** How a record's production rows are found; missing: all rows are replaced anyway. */
   readonly rowsKnownBy?: 'file' | 'key';
-  /** Options that need the file of each row, as messages show them; undefined: no option does. */
+  /** Options that need the file of each row, as messages show them. */
   readonly fileNeed?: string | undefined;
   /** A run replaces whole partitions, and copies the rows of other listed files into them. */
   readonly replacesPartitions?: true;
@@ -33,16 +31,14 @@ export interface Meaning {
   readonly mayExchange?: true;
   /** Two pipelines that load one file would duplicate its rows, so the second is refused. */
   readonly refusesTwice?: true;
-  /** The table may be made by SQL from other tables. */
   readonly mayBeDerived?: true;
-  /** What a full refresh would lose for good, as messages show it; undefined: nothing. */
   readonly lostByRefresh?: string | undefined;
   /** True if staging has a column that marks records that delete their key. */
   readonly deletes?: boolean;
-  /** How a record changes the row with the same key; undefined: the mode does not merge. */
+  /** Missing: the mode does not merge. */
   readonly merge?: MergeSpec;
-  /** Undefined: rows have no versions. */
+  /** Missing: rows have no versions. */
   readonly versions?: VersionTimes;
-  /** Explains why the row count differs from the record count. Missing: each record is a row. */
+  /** Explains why the row count differs from the record count; missing: each record is a row. */
   readonly whyNotRows?: (records: number, rows: number) => string;
 }

@@ -6,7 +6,7 @@ import type { ProductionTable } from './production.ts';
 
 type Kept = Pick<ProductionTable, 'kind' | 'dependents'>;
 
-/** SQL: the table, without tables that inherit from it. Partitions do belong to a table. */
+/** Excludes tables that inherit from the table. Partitions do belong to a table. */
 export const ownRows = (table: TableNames, { kind, dependents }: Kept): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 

@@ -10,7 +10,7 @@ import { movingAway, refuseShape } from './shape.ts';
 import { keyOfBound } from './bounds.ts';
 import { partitioningOf, type FoundPartitioning } from './partitioning.ts';
 
-/** Kinds of dependents that would miss the rows of a partition when it is attached. */
+/** Dependents of these kinds would miss the rows of a partition when it is attached. */
 const rowKeepers = new Set([
   'foreign key',
   'foreign key to',
@@ -25,7 +25,6 @@ const rowKeepers = new Set([
   ...keptForReaders,
 ]);
 
-/** Dependents of a partitioned table that must see its rows change, or depend on a partition. */
 const rowKeepersOf = ({
   oid,
   dependents,
@@ -33,18 +32,17 @@ const rowKeepersOf = ({
   partitioning,
 }: ProductionTable): readonly Dependent[] => [
   ...dependents.filter(({ kind }) => rowKeepers.has(kind)),
-  // A foreign key from the table to itself: attaching a partition changes it.
+  // Attaching a partition changes a foreign key from the table to itself.
   ...constraints.flatMap(({ on, name }) => (on === oid ? [{ kind: 'foreign key', name }] : [])),
   ...(partitioning?.partitions ?? []).flatMap((partition) => partition.dependents),
 ];
 
-/** True if the rows of a partitioned table must be written into the existing partitions. */
 export const mustKeepRows = (production: ProductionTable | undefined): boolean =>
   production !== undefined && rowKeepersOf(production).length > 0;
 
 /**
- * Explains why rows are replaced in place. Views, policies and partitions are no reason for a
- * partitioned table. Reasons about readers are named only if there is no other.
+ * Views, policies and partitions are no reason to keep a partitioned table. Reasons about readers
+ * are named only if there is no other.
  */
 export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string => {
   const reasons = partitionBy === undefined ? production.dependents : rowKeepersOf(production);
@@ -57,7 +55,6 @@ const declaredText = (spec: PartitionSpec): string => {
   return spec.by === 'list' ? `list('${spec.column}')` : `hash('${spec.column}', ${spec.partitions})`;
 };
 
-/** Refuses partitions by values that may have several texts. Errors: ETL_PUBLISH_SHAPE. */
 const refuseSeveralTexts = (table: string, { columns, type, hasOneText }: FoundPartitioning): void => {
   if (!hasOneText)
     refuseShape(
@@ -67,7 +64,6 @@ const refuseSeveralTexts = (table: string, { columns, type, hasOneText }: FoundP
     );
 };
 
-/** Applies refuseSeveralTexts() to a new table. `made`: its quoted name. */
 export const refuseUnpartitionable = async (client: Client, table: string, made: string): Promise<void> => {
   const { rows } = await client.query<{ partitioning: FoundPartitioning }>(
     `select ${partitioningOf(`${quoteText(made)}::regclass`)} as partitioning`,
@@ -75,7 +71,7 @@ export const refuseUnpartitionable = async (client: Client, table: string, made:
   refuseSeveralTexts(table, rows[0]!.partitioning);
 };
 
-/** Errors: ETL_PUBLISH_SHAPE if the table or a partition is not partitioned as declared. */
+/** Errors: ETL_PUBLISH_SHAPE. */
 export const refuseOtherPartitioning = (table: DeclaredTable, production: ProductionTable): void => {
   const { partitionBy: spec } = table;
   if (spec === undefined) return;

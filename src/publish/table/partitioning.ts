@@ -1,19 +1,16 @@
 // Reads how a table in production is partitioned, and into which partitions.
 //
 // Partitions by list are found by the text of their value, so each value must have only one text.
-// 1.0 and 1.00 are one value and two texts; so are 'CA' and 'ca' in a citext column, or the
-// intervals 1 day and 24:00:00. Rows with the second text belong to the partition of the first, but
-// would not be found there. The server knows for which types this happens, because the same
-// property decides whether a B-tree may store equal values only once. PostgreSQL, "B-Tree Support
-// Functions", equalimage.
+// 1.0 and 1.00 are one value and two texts; so are 'CA' and 'ca' in a citext column. A B-tree of
+// such a type may not store equal values only once. PostgreSQL, "B-Tree Support Functions",
+// equalimage.
 
 export interface FoundPartitioning {
-  /** `by`: range, list or hash. `columns`: the partitioning columns; null for an expression. */
+  /** `by`: range, list or hash. `columns`: null for an expression. */
   readonly by: string;
   readonly columns: readonly (string | null)[];
-  /** For people: "RANGE (day)". */
   readonly text: string;
-  /** Of the first column, as format_type() writes it. Null: partitioned by an expression. */
+  /** Type of the first column, as format_type() writes it; null for an expression. */
   readonly type: string | null;
   readonly hasOneText: boolean;
   readonly partitions: readonly {
@@ -24,9 +21,7 @@ export interface FoundPartitioning {
   }[];
 }
 
-/**
- * SQL: JSON; null if not partitioned. PostgreSQL 14 to 16 wrongly claim equalimage of intervals.
- */
+/** PostgreSQL 14 to 16 wrongly claim equalimage of intervals. */
 export const partitioningOf = (oid: string): string => `
   (select json_build_object('text', pg_get_partkeydef(p.partrelid),
       'by', case p.partstrat when 'r' then 'range' when 'l' then 'list' else 'hash' end,

@@ -27,12 +27,11 @@ import {
   type TableState,
 } from './table-state.ts';
 
-/** What the last run that published a table recorded; null: its version did not record it. */
+/** Recorded by the last run that published the table; null: that version did not record it. */
 export interface PublishedShape {
-  /** The run that loaded the rows. */
   readonly run: number;
   readonly rows: number;
-  /** True if a run created the table; false if runs only wrote rows into an existing one. */
+  /** False if runs only wrote rows into an existing table. */
   readonly isMade: boolean;
   readonly columns: readonly string[] | null;
   readonly notNull: readonly string[] | null;
@@ -44,7 +43,7 @@ export interface Partitioning extends FoundPartitioning {
   readonly partitions: readonly ProductionPartition[];
 }
 
-/** A partition in production. `dependents` leaves out what every partition has from its table. */
+/** `dependents` leaves out what every partition gets from its table. */
 export type ProductionPartition = ProductionTable & FoundPartitioning['partitions'][number];
 
 export interface ProductionTable extends TableState {
@@ -57,34 +56,32 @@ export interface ProductionTable extends TableState {
   /** `views` and `security` are read for partitioned tables only. */
   readonly views: readonly ViewOver[];
   readonly security: RowSecurity | null;
-  /** Hash of dependents and grants: others can change these under the lock on the table. */
+  /** Hash of dependents and grants: a lock on the table does not keep others from changing them. */
   readonly fingerprint: string;
-  /** True if a foreign key of another table points here: rows must be replaced by key. */
+  /** If true, a foreign key of another table points here, and rows must be replaced by key. */
   readonly isReferenced: boolean;
-  /** Undefined: no run has published this very table. */
+  /** Undefined: no run has published this table (by its oid). */
   readonly published: PublishedShape | undefined;
   /** Pipeline of the last run that published the table; null: none, or the run was deleted. */
   readonly publishedBy: string | null;
-  /** Objects that prevent changing a column's type: views, policies, triggers, functions. */
   readonly columnUsers: readonly { readonly column: string; readonly name: string }[];
-  /** Attributes that a declaration may set, by their keys (`attributeList`). */
   readonly attributes: Readonly<Record<string, string>>;
-  /** True if the server can change the expression of a generated column: since PostgreSQL 17. */
+  /** True since PostgreSQL 17: the server can change the expression of a generated column. */
   readonly setsExpressions: boolean;
-  /** Number of locks that the server's shared lock table holds, for all sessions together. */
   readonly locksMax: number;
-  /** For people, from the page count of the last vacuum or analyze. */
+  /** For messages; from the page count of the last vacuum or analyze. */
   readonly size: string;
-  /** Names of indexes that runs recorded as their own. */
   readonly ours: readonly string[];
-  /** Only for a table that is partitioned and declared so. */
+  /** Missing unless the table is partitioned and declared so. */
   readonly partitioning?: Partitioning | undefined;
 }
 
-/** Thrown while publishing if a table has changed since the plan; publishing starts over. */
+/** Thrown if a table has changed since the plan; publishing then starts over. */
 export class ProductionChanged extends Error {}
 
-/** SQL: true if the strategy creates the table. The other strategies write into an existing one. */
+/**
+ * SQL: true if the strategy creates the table; the other strategies write into an existing table.
+ */
 export const makesTable = `strategy not in ('append', 'merge', 'history')`;
 
 const selectProduction = (tables: readonly TableNames[], has: Catalogues): string => `
@@ -123,11 +120,10 @@ const selectProduction = (tables: readonly TableNames[], has: Catalogues): strin
       left join indexed i on i.schema_name = s.schema and i.table_name = s.name
     order by s.place`;
 
-/** True if a person made a primary key on a table of ours that is declared without one. */
+/** True if a person added the primary key to a table that we created without a primary key. */
 const isOwnKey = (columns: readonly string[], published: PublishedShape | undefined): boolean =>
   columns.length > 0 && (published === undefined || published.primaryKey?.length === 0);
 
-/** A production table, before its partitions are described. */
 type Unpartitioned = Omit<ProductionTable, 'partitioning'> & {
   readonly partitioning: FoundPartitioning | null;
 };
@@ -151,8 +147,7 @@ const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
     ({ kind, name }) =>
       !(kind === 'constraint' && declared.has(name)) && !(kind === 'identity' && sequences.has(name)),
   );
-  // Partitions are replaced together with the foreign keys of their table. A changed foreign key is
-  // changed on the existing table, so its rows are kept in place.
+  // Partitions are replaced with the foreign keys of their table; a changed key keeps the table.
   const changes = foreignKeyChanges(table, found.constraints, published?.constraints);
   const isUnlike = table.partitionBy !== undefined && changes.drop.length + changes.make.length > 0;
   const dependents = [
@@ -160,8 +155,8 @@ const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
     ...(isKeyOwn ? [{ kind: 'primary key', name: key!.name }] : []),
     ...(isUnlike ? [{ kind: 'foreign key to', name: 'a different table' }] : []),
   ];
-  // A declared foreign key of the table to itself is deferred, and the server refuses `alter table`
-  // while its checks are pending.
+  // A foreign key of the table to itself is deferred, and the server refuses `alter table` while
+  // its checks are pending.
   const refersToItself = found.constraints.some(({ name, on }) => on === found.oid && declared.has(name));
   const isReferenced =
     dependents.some((dependent) => dependent.kind === 'foreign key') ||
@@ -169,14 +164,15 @@ const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
   return { ...described, dependents, isReferenced, published };
 };
 
-/** Leaves out the size: autovacuum updates page counts on its own. */
+/** Leaves out the size, because autovacuum updates page counts. */
 const counting = (key: string, value: unknown): unknown => (key === 'size' ? undefined : value);
 
-/** True if nothing changed. Proved by test/modes/touched.test.ts, "autovacuum has looked". */
+/**
+ * Compares everything but the size. Proved by test/modes/touched.test.ts, "autovacuum has looked".
+ */
 export const isSame = (a: ProductionTable | undefined, b: ProductionTable | undefined): boolean =>
   JSON.stringify(a, counting) === JSON.stringify(b, counting);
 
-/** Dependents that every partition has because of its table. All others are its own. */
 const ofItsTable = new Set(['inheritance', 'primary key']);
 
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>

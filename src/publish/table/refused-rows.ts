@@ -3,7 +3,7 @@
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 
-/** A refused row: its ctid and xmin in the table that it was loaded into; `key` for people. */
+/** ctid and xmin in the table that the row was loaded into; `key` is shown in messages. */
 export interface LoadedRow {
   readonly ctid: string;
   readonly xmin: string;
@@ -23,10 +23,10 @@ export type RowRule =
       readonly keys: string;
     };
 
-/** Thrown when the server refused rows. The run then finds their files and lines. */
+/** Thrown when the server refused rows; the run then finds their files and lines. */
 export class RowsRefused extends Error {
   readonly table: string;
-  /** The rule, for people: "check price_positive (price > 0)". */
+  /** For messages: "check price_positive (price > 0)". */
   readonly what: string;
   readonly rule: RowRule;
 
@@ -40,14 +40,10 @@ export class RowsRefused extends Error {
 
 const namedMax = 5;
 
-/** Length of a row that an error shows by its values. */
 const rowCharactersMax = 100;
 
-/** Where to look for refused rows. */
 export interface RefusedFrom {
-  /** Quoted name of the table or query. */
   readonly rowsFrom: string;
-  /** Columns to show of a row; undefined: all. */
   readonly columns?: readonly string[];
   /** SQL of generated columns that the table lacks: conditions of checks may use them. */
   readonly values?: readonly string[];
@@ -82,7 +78,6 @@ interface Refused {
 
 export const noneRefused: Refused = { rows: [], all: 0 };
 
-/** Returns the first rows that break the rule, and the count of all. */
 export const findRefused = async (
   client: Client,
   path: readonly string[],

@@ -1,9 +1,8 @@
 // Copies row security of a partitioned table to the table that replaces it, with the same commit.
 //
-// Policies are created in the last query of the publishing transaction, when the new table has its
-// final name: a policy that names its own table then means the new one. Descriptions of all
-// policies, and of the objects that they use, are compared before and after. Proved by
-// test/modes/partition-policies.test.ts.
+// Policies are created when the new table has its final name: a policy that names its own table
+// then means the new one. The policies, and the objects that they use, are compared before and
+// after. Proved by test/modes/partition-policies.test.ts.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { isTrusted } from './views.ts';
@@ -17,18 +16,16 @@ interface Policy {
 
 export interface RowSecurity {
   readonly isEnabled: boolean;
-  /** True if row security also applies to the table's owner. */
   readonly isForced: boolean;
   readonly policies: readonly Policy[];
-  /** Hash of everything that is copied. */
   readonly mark: string;
   /** True if we may name all that the policies use, and the types belong to trusted roles. */
   readonly isReproducible: boolean;
 }
 
 /**
- * SQL: the objects that the policy `p` uses. The table itself is 0 and columns are names, so that
- * old and new table compare equal. Texts may be equal by accident: functions can be renamed.
+ * The table itself is 0, and columns are names, so that old and new table compare equal. Texts are
+ * not enough, because functions can be renamed.
  */
 const uses = `array(select distinct row(d.refclassid, case when d.refobjid = p.polrelid and d.refclassid = 'pg_class'::regclass then 0
       else d.refobjid end, coalesce(a.attname, d.refobjsubid::text), d.deptype)::text
@@ -36,7 +33,6 @@ const uses = `array(select distinct row(d.refclassid, case when d.refobjid = p.p
       on d.refclassid = 'pg_class'::regclass and d.refobjsubid > 0 and a.attrelid = d.refobjid and a.attnum = d.refobjsubid
     where d.classid = 'pg_policy'::regclass and d.objid = p.oid order by 1)`;
 
-/** SQL: hash of everything about row security that a person may have changed. */
 const mark = (oid: string): string => `
   encode(sha256(convert_to((select row(m.relrowsecurity, m.relforcerowsecurity,
       (select json_agg(row(p.polname, p.polcmd, p.polpermissive, p.polroles::text, pg_get_expr(p.polqual, p.polrelid),
@@ -44,7 +40,6 @@ const mark = (oid: string): string => `
         from pg_policy p where p.polrelid = m.oid))::text
     from pg_class m where m.oid = ${oid}), 'UTF8')), 'hex')`;
 
-/** SQL: the clause that creates the policy `p`. PostgreSQL, "CREATE POLICY". */
 const clause = `
   format('as %s for %s to %s', case when p.polpermissive then 'permissive' else 'restrictive' end,
       case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
@@ -53,7 +48,6 @@ const clause = `
     || coalesce(' using (' || pg_get_expr(p.polqual, p.polrelid) || ')', '')
     || coalesce(' with check (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')', '')`;
 
-/** SQL: the row security of the table with this oid, as a JSON object. PostgreSQL, "pg_policy". */
 export const rowSecurityOf = (oid: string): string => `
   (select json_build_object('isEnabled', c.relrowsecurity, 'isForced', c.relforcerowsecurity,
       'policies', coalesce((select json_agg(json_build_object('name', p.polname, 'clause', ${clause},
@@ -81,7 +75,6 @@ const statementsOf = ({ name: table, security }: Secured): readonly string[] => 
   ]),
 ];
 
-/** A table by its quoted name, with the row security that it has or will get. */
 export interface Secured {
   readonly name: string;
   readonly security: RowSecurity;
@@ -98,18 +91,17 @@ const unlessSame = (all: readonly Secured[], raise: string): readonly string[] =
   return [`do ${quoteText(body)};`];
 };
 
-/** True if there is anything to copy. Our lock stops others from adding row security meanwhile. */
+/** Our lock stops others from adding row security meanwhile. */
 export const isSecured = ({ security: { isEnabled, isForced, policies } }: Secured): boolean =>
   isEnabled || isForced || policies.length > 0;
 
-/** Statements that raise 40001 ("try again") if row security of a locked table has changed. */
+/** 40001 means: try again. */
 export const checkRowSecurity = (all: readonly Secured[]): readonly string[] =>
   unlessSame(
     all,
     `raise exception using errcode = '40001', message = 'row security of a table that is to be replaced has changed'`,
   );
 
-/** Statements that give new tables the row security of the tables that they replaced. */
 export const giveRowSecurity = (all: readonly Secured[]): readonly string[] => [
   ...all.flatMap(statementsOf),
   ...unlessSame(

@@ -1,8 +1,8 @@
-// Columns that the server fills: identity columns and generated columns.
+// Identity columns and generated columns, which the server fills.
 //
-// They are added once a new table has its rows, because `create table as` cannot declare them. So
-// they come after the columns of the files, and the server writes the table a second time. Identity
-// columns continue with the numbers of production's sequence.
+// `create table as` cannot declare these columns. So they are added after the rows, follow the
+// columns of the files, and make the server write the table a second time. Identity columns
+// continue with the numbers of production's sequence.
 
 import type { AttributesSpec, ServerColumnSpec } from '../../core/shape.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
@@ -16,7 +16,7 @@ export const serverColumnsOf = (attributes: AttributesSpec | undefined): readonl
 
 const typeOf = (column: ServerColumnSpec): string => (column.kind === 'identity' ? 'bigint' : column.type);
 
-/** SQL: the column definition. `options`: of the sequence of an identity column. */
+/** `options`: of the sequence of an identity column. */
 export const columnClause = (column: ServerColumnSpec, options = ''): string => {
   const name = quoteName(column.name);
   return column.kind === 'identity'
@@ -25,19 +25,18 @@ export const columnClause = (column: ServerColumnSpec, options = ''): string => 
       `${name} ${column.type} generated always as (${column.expression}\n) stored`;
 };
 
-/** For people: "generated column total (price * pieces)". */
+/** For messages: "generated column total (price * pieces)". */
 export const columnText = (column: ServerColumnSpec): string =>
   column.kind === 'identity'
     ? `identity column ${column.name}`
     : `generated column ${column.name} (${column.expression})`;
 
-/** Options to continue production's sequence, and its start value, which `restart` uses. */
+/** `options` continue production's sequence; `start` is the value that `restart` uses. */
 interface Numbering {
   readonly options: string;
   readonly start: string;
 }
 
-/** Undefined if production has no such sequence. */
 const numberingOf = async (
   client: Client,
   names: TableNames,
@@ -59,7 +58,6 @@ const numberingOf = async (
   return { start, options: ` (start with ${next.rows[0].next} ${options})` };
 };
 
-/** Adds these columns to a new table that has its rows. */
 export const addServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   for (const column of serverColumnsOf(names.attributes)) {
     const numbering = column.kind === 'identity' ? await numberingOf(client, names, column.name) : undefined;
@@ -72,26 +70,23 @@ export const addServerColumns = async (client: Client, names: TableNames): Promi
   }
 };
 
-/** Drops these columns from a new table whose rows were copied: they are added again later. */
+/** Drops columns whose old values were copied; they are added again later. */
 export const dropServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   for (const { name } of serverColumnsOf(names.attributes))
     await client.query(`alter table ${builtName(names)} drop column if exists ${quoteName(name)}`);
 };
 
-/** SQL: the values that the server will compute; null for identity numbers, not known yet. */
 export const serverValues = (attributes: AttributesSpec | undefined): readonly string[] =>
   serverColumnsOf(attributes).map((column) => {
     const value = column.kind === 'identity' ? 'null' : `(${column.expression}\n)`;
     return `${value}::${typeOf(column)} as ${quoteName(column.name)}`;
   });
 
-/** SQL: the rows of the table `like`, with these values. */
 export const withServerColumns = (like: string, attributes: AttributesSpec | undefined): string => {
   const values = serverValues(attributes);
   return values.length === 0 ? like : `(select ${['t.*', ...values].join(', ')} from ${like} t) t`;
 };
 
-/** Returns the types as format_type() writes them, from a query of nulls. */
 export const writtenTypes = async (
   client: Client,
   path: readonly string[],

@@ -8,14 +8,13 @@ import { numbered, type TableColumn } from './table-state.ts';
 
 const written = ({ name, type }: TableColumn): string => `${name} ${type}`;
 
-/** Also names what fills the column, if the declaration says that the server does. */
 const filled = (column: TableColumn): string => {
   const { filledBy } = column;
   if (filledBy === null) return written(column);
   return `${written(column)} ${filledBy === numbered ? numbered : `generated as ${filledBy}`}`;
 };
 
-/** Lists the columns that only one side has, for people. Empty: rows of one fit the other. */
+/** Lists the columns that only one side has. Empty: the rows of one table fit the other. */
 export const differenceOf = (
   declared: readonly TableColumn[],
   production: readonly TableColumn[],
@@ -30,15 +29,13 @@ export const differenceOf = (
   ].join(', ');
 };
 
-/** Errors: ETL_PUBLISH_SHAPE. */
 export const refuseShape = (table: string, problem: string, hint: string): never => {
   throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint });
 };
 
-/** Schema for a table that will be re-created. Its indexes move along, which frees their names. */
+/** Indexes move with their table, which frees their names. */
 const elsewhere = 'earlier';
 
-/** Moves a table away. Proved by test/modes/publish-protects.test.ts, "as the hint says". */
 export const movingAway = (
   { schema, table }: Pick<DeclaredTable, 'schema' | 'table'>,
   { kind }: Pick<ProductionTable, 'kind'>,
@@ -51,7 +48,7 @@ export const movingAway = (
   return `move it to another schema, so that the next run creates it again, without the grants, indexes and other properties that people gave it: \`create schema ${elsewhere}; ${move}\``;
 };
 
-/** Refuses a view or other object with the table's name. Errors: ETL_PUBLISH_REFUSED. */
+/** Errors: ETL_PUBLISH_REFUSED if a view or other object has the table's name. */
 export const refuseOther = ({ schema, table }: DeclaredTable, { kind }: ProductionTable): void => {
   if (['r', 'p'].includes(kind)) return;
   const problem = `${schema}.${table} is a view or another object that is not a table`;

@@ -1,4 +1,4 @@
-// Storage parameters of tables and indexes. For a partitioned table, only its partitions have them.
+// Storage parameters of tables and indexes. Of a partitioned table, only the partitions have them.
 
 import type { AttributesSpec } from '../../core/shape.ts';
 import { askPrepared, type Client } from '../../db/client.ts';
@@ -6,7 +6,7 @@ import { quoteText } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';
 
-/** The `with` clause for a new table: rows must obey the fillfactor from the first one. */
+/** A clause for the new table, because the first row must already obey the fillfactor. */
 export const storageClause = (attributes: AttributesSpec | undefined): string => {
   const parameters = Object.entries(attributes?.storage ?? {}).map(
     ([name, value]) => `${name} = ${quoteText(value)}`,
@@ -17,10 +17,9 @@ export const storageClause = (attributes: AttributesSpec | undefined): string =>
 export const createAs = (names: TableNames): string =>
   `create table ${builtName(names)}${storageClause(names.attributes)} as`;
 
-/** Returns the `with` clause for a new index, as production's index of this name has it. */
 export type IndexStorage = (name: string, using?: string) => string;
 
-/** Storage must be set when an index is built. For primary keys, see primaryKeysOf(). */
+/** For primary keys, see primaryKeysOf(). */
 export const indexStorage = async (client: Client, names: TableNames): Promise<IndexStorage> => {
   const { rows } = await askPrepared<{ name: string; using: string; clause: string }>(
     client,

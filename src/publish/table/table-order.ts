@@ -4,7 +4,7 @@ import { ok as assert } from 'node:assert';
 import type { TableSpec } from '../../core/declaration.ts';
 import { newName, oldName } from '../../db/names.ts';
 
-/** Sorts the tables for building, in declared order where possible. There must be no cycle. */
+/** Keeps the declared order where possible. There must be no cycle. */
 export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] => {
   const ordered: TableSpec[] = tables.filter((table) => table.kind === 'source');
   const done = new Set(ordered.map((table) => table.name));
@@ -20,20 +20,17 @@ export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] =
   return ordered;
 };
 
-/** Names by which SQL may read a table. */
 const shownNames = (table: string): readonly string[] => [table, newName(table), oldName(table)];
 
-/** True if the SQL contains the name as a word, so that it may read the table. */
 export const mentions = (sql: string, name: string): boolean => {
   const within = '[\\p{L}\\p{N}_$]';
   return new RegExp(`(?<!${within})${name.replace(/\W/g, '\\$&')}(?!${within})`, 'iu').test(sql);
 };
 
 /**
- * Returns the tables that must be built before this one. A source table made by SQL may read the
- * source tables declared before it. A derived table may read all source tables, and every earlier
- * derived table that its SQL names, even if `from` does not: if its SQL ran too early, it would
- * read production's old rows.
+ * A source table made by SQL may read the source tables declared before it. A derived table may
+ * read all source tables, and every earlier derived table that its SQL names, even if `from` does
+ * not: built too early, it would read production's old rows.
  */
 export const prerequisites = (
   table: TableSpec,
@@ -50,7 +47,7 @@ export const prerequisites = (
   return [...new Set([...sources, ...table.from, ...named])];
 };
 
-/** Returns a cycle among derived tables such as ['a', 'b', 'a'], or undefined. */
+/** Returns a cycle such as ['a', 'b', 'a'], or undefined. */
 export const findCycle = (tables: readonly TableSpec[]): readonly string[] | undefined => {
   const sourcesOf = new Map(tables.map((table) => [table.name, table.kind === 'derived' ? table.from : []]));
   const clear = new Set<string>();

@@ -1,4 +1,4 @@
-// Columns, indexes, constraints and sequences of a table, as the server describes them.
+// Reads columns, indexes, constraints and sequences of tables from the server's catalogue.
 
 import { askPrepared, type Client } from '../../db/client.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
@@ -10,28 +10,26 @@ export interface TableColumn {
   readonly notNull: boolean;
   /** True for a default, an identity column or a generated column. */
   readonly hasDefault: boolean;
-  /** Generation expression, or the identity marker (`numbered`); null for an ordinary column. */
+  /** Generation expression, or `numbered` for an identity column; null for an ordinary column. */
   readonly filledBy: string | null;
 }
 
 export interface TableIndex {
   readonly name: string;
-  /** Its definition as if on the production table, so that new and old ones can be compared. */
+  /** As if the index were on the production table: comparable for old and new tables. */
   readonly ddl: string;
-  /** Columns of the key, without expressions. */
   readonly columns: readonly string[];
-  /** Equality operator of each column, with schema: `operator(public.=)` for citext. */
+  /** Equality operator of each column, with its schema: `operator(public.=)` for citext. */
   readonly equals: readonly string[];
   readonly hasExpressions: boolean;
   readonly isPrimary: boolean;
   readonly isUnique: boolean;
   /** False while `create index concurrently` runs, and after it failed. */
   readonly isValid: boolean;
-  /** True if checked with every row; false for a deferrable constraint. */
+  /** False for a deferrable constraint, which the server checks at the commit. */
   readonly isImmediate: boolean;
   readonly isReplicaIdentity: boolean;
   readonly isClustered: boolean;
-  /** The primary key or constraint that owns the index; null: none. */
   readonly constraint: string | null;
 }
 
@@ -41,20 +39,20 @@ export interface TableConstraint {
   readonly kind: string;
   /** The server's text with schema-qualified names. Equal texts mean equal constraints. */
   readonly definition: string;
-  /** The part of `add constraint` after the name. */
+  /** What follows `add constraint <name>`. */
   readonly clause: string;
   readonly isValid: boolean;
-  /** For a foreign key: oid and quoted name of the referenced table. */
+  /** Referenced table of a foreign key: oid and quoted name. */
   readonly on: number | null;
   readonly target: string | null;
-  /** True if the referenced table is partitioned: the server adds a constraint per partition. */
+  /** If true, the server also adds one constraint per partition of the referenced table. */
   readonly isTargetPartitioned: boolean;
-  /** With its table, as in `dependents`: "sale.sale_store_fkey". */
+  /** For messages: "sale.sale_store_fkey". */
   readonly shown: string;
   readonly comment: string | null;
 }
 
-/** SQL: true if the rows with aliases `a` and `b` have equal keys, as the index compares. */
+/** SQL: true if rows `a` and `b` have equal keys, compared by the operators of the index. */
 export const haveSame = (
   { columns, equals }: Pick<TableIndex, 'columns' | 'equals'>,
   a: string,
@@ -64,7 +62,6 @@ export const haveSame = (
     .map((column, at) => `${a}.${quoteName(column)} ${equals[at]!} ${b}.${quoteName(column)}`)
     .join(' and ');
 
-/** Sequence of an identity column. `text`: its name for people. */
 export interface TableSequence {
   readonly column: string;
   readonly name: string;
@@ -78,26 +75,23 @@ export interface TableState {
   readonly sequences: readonly TableSequence[];
 }
 
-/** A table in the build schema. */
 export interface BuiltState extends TableState {
   readonly oid: number;
 }
 
 const quoteTexts = (texts: readonly string[]): string => `array[${texts.map(quoteText).join(', ')}]::text[]`;
 
-/** SQL: place, schema and name. Literals, because a `do` block takes no parameters (move.ts). */
+/** Literals instead of parameters, which a `do` block does not take (move.ts). */
 export const wantedTables = (tables: readonly TableNames[]): string =>
   `unnest(${quoteTexts(tables.map(({ schema }) => schema))}, ${quoteTexts(tables.map(({ table }) => table))})
     with ordinality as w (schema, name, place)`;
 
-/** Value of `filledBy` for an identity column. */
 export const numbered = 'identity';
 
-/** Columns that an insert supplies; the server fills the others. */
+/** An insert must supply these columns; the server fills the others. */
 export const writtenColumns = (columns: readonly TableColumn[]): readonly TableColumn[] =>
   columns.filter(({ filledBy }) => filledBy === null);
 
-/** SQL: the columns of the table with this oid, as JSON. */
 export const columnList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'notNull', attnotnull,
         'hasDefault', atthasdef or attidentity <> '',
@@ -106,8 +100,8 @@ export const columnList = (oid: string): string => `
     from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
 /**
- * SQL: an operator of the B-tree operator class that meets `condition` on the alias `c`, with its
- * schema. Strategies: 1 is less, 3 equal. PostgreSQL, "Operator Classes and Operator Families".
+ * An operator of the B-tree operator class `c` that meets `condition`. Strategy 1 is less, 3 equal.
+ * PostgreSQL, "Operator Classes and Operator Families".
  */
 export const btreeOperator = (strategy: 1 | 3, condition: string): string => `
     (select format('operator(%I.%s)', n.nspname, o.oprname)
@@ -120,9 +114,8 @@ export const btreeOperator = (strategy: 1 | 3, condition: string): string => `
       where ${condition})`;
 
 /**
- * SQL: the indexes of the table with this oid, as JSON, written as if on the table `production`.
- * The server writes ON ONLY for an index of a partitioned table; without ONLY, it covers the
- * partitions, too.
+ * Indexes as JSON, written as if on the table `production`. The server writes ON ONLY for a
+ * partitioned table; without ONLY, partitions get the index, too.
  */
 export const indexList = (oid: string, production: string): string => `
   coalesce((select json_agg(json_build_object('name', x.relname, 'isPrimary', i.indisprimary, 'isUnique', i.indisunique,
@@ -144,7 +137,6 @@ export const indexList = (oid: string, production: string): string => `
       on k.conindid = i.indexrelid and k.conrelid = i.indrelid and k.contype in ('p', 'u', 'x')
     where i.indrelid = ${oid}), '[]')`;
 
-/** SQL: column names of a key, in key order. */
 const keyColumns = (table: string, numbers: string): string => `
   (select string_agg(a.attname, ',' order by u.place) from unnest(${numbers}) with ordinality as u (attnum, place)
     join pg_attribute a on a.attrelid = ${table} and a.attnum = u.attnum)`;
@@ -155,8 +147,8 @@ const foreignKeyDescription = `
     k.confdeltype, k.confupdtype, k.confmatchtype, k.condeferrable, k.condeferred)`;
 
 /**
- * SQL: the constraint `k` as `alter table` takes it. The server's text lacks storage parameters and
- * tablespace of the index, which must stand before `deferrable`. PostgreSQL, "CREATE TABLE".
+ * `pg_get_constraintdef` leaves out storage parameters and tablespace of the index, which must
+ * precede `deferrable`.
  */
 const clauseWith = (tablespace: string): string => `
   (select left(t.whole, length(t.whole) - length(t.ending))
@@ -167,10 +159,10 @@ const clauseWith = (tablespace: string): string => `
 
 const constraintClause = clauseWith(`coalesce(' using index tablespace ' || quote_ident(s.spcname), '')`);
 
-/** Without the tablespace. */
+/** Without the tablespace, which is declared or copied separately. */
 export const placelessClause = clauseWith(`''`);
 
-/** Finds primary keys on exactly these columns, one entry per table; undefined: none. */
+/** For each table: its primary key, if it consists of exactly these columns. */
 export const primaryKeysOf = async (
   client: Client,
   tables: readonly string[],
@@ -178,7 +170,6 @@ export const primaryKeysOf = async (
 ): Promise<readonly ({ readonly name: string; readonly clause: string } | undefined)[]> => {
   const { rows } = await askPrepared<{ place: number; name: string; clause: string }>(
     client,
-    // The tablespace is declared, or copied separately, as for other indexes.
     `select w.place::int, k.conname as name, ${placelessClause} as clause
       from unnest($1::text[]) with ordinality as w (name, place) join pg_constraint k on k.conrelid = to_regclass(w.name)
       where k.contype = 'p' and $2::text[] = array(select a.attname::text
@@ -189,7 +180,6 @@ export const primaryKeysOf = async (
   return tables.map((_, index) => rows.find(({ place }) => place === index + 1));
 };
 
-/** SQL: checks, unique constraints and foreign keys of the table with this oid, as JSON. */
 export const constraintList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('name', k.conname, 'kind', k.contype, 'isValid', k.convalidated, 'on', f.oid::bigint,
         'isTargetPartitioned', coalesce(f.relkind = 'p', false),
@@ -201,14 +191,12 @@ export const constraintList = (oid: string): string => `
     from pg_constraint k left join pg_class f on f.oid = k.confrelid left join pg_namespace r on r.oid = f.relnamespace
     where k.conrelid = ${oid} and k.contype in ('c', 'u', 'f') and k.conparentid = 0), '[]')`;
 
-/** SQL: sequences of identity columns of the table with this oid, as JSON. */
 export const sequenceList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('column', a.attname, 'name', q.relname, 'text', q.oid::regclass::text) order by a.attnum)
     from pg_depend d join pg_class q on q.oid = d.objid and q.relkind = 'S'
       join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
     where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i'), '[]')`;
 
-/** Returns the columns of the tables with these quoted names. */
 export const columnsOf = async (
   client: Client,
   names: readonly string[],
@@ -221,7 +209,7 @@ export const columnsOf = async (
   return rows.map(({ columns }) => columns);
 };
 
-/** Describes built tables, with their indexes as they will be in production. */
+/** Indexes are described as they will be in production. */
 export const builtStates = async (
   client: Client,
   tables: readonly TableNames[],

@@ -7,7 +7,7 @@ import type { Partition } from './bounds.ts';
 import type { MadeByHand } from './by-hand.ts';
 import type { Meaning } from './meaning.ts';
 
-/** The columns that production has; the others exist in staging only. */
+/** Columns that production has; the others exist in staging only. */
 export const publishedColumns = ({ columns }: Pick<SourceTableSpec, 'columns'>): readonly ColumnSpec[] =>
   columns.filter(({ stagedOnly }) => stagedOnly !== true);
 
@@ -17,7 +17,7 @@ export interface DeclaredTable extends TableNames {
   readonly comment: string | undefined;
   readonly mode: Meaning;
   readonly evolve: Evolve;
-  /** Declared columns; empty if SQL makes the rows. */
+  /** Empty if SQL makes the rows. */
   readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default' | 'lineage'>[];
   readonly extent: Extent;
   readonly partitionBy?: PartitionSpec | undefined;
@@ -28,21 +28,18 @@ export interface Outgoing {
   readonly files: readonly number[];
   /** Subset of `files` that `--unload` removes: recorded, so that they are not loaded again. */
   readonly unloaded: readonly number[];
-  /** Versions still listed, whose rows a replaced partition keeps. Undefined: not by partition. */
+  /** Versions still listed, whose rows a replaced partition keeps. */
   readonly stays?: readonly number[];
-  /** Recorded versions, of all pipelines, whose rows no longer exist. Undefined: none. */
+  /** Recorded versions, of all pipelines, whose rows no longer exist. */
   readonly stale?: readonly number[];
 }
 
-/** The partitions that are replaced while the others are kept. */
 export interface Touched {
   readonly keys: readonly string[];
   readonly names: readonly string[];
-  /** SQL: a condition that only rows of these partitions meet. */
   readonly where: string;
-  /** Number of their rows in production. */
   readonly rows: number;
-  /** Rows of these partitions that are deleted, by id of a file that is no longer listed. */
+  /** Rows that are deleted, by id of a file that is no longer listed. */
   readonly leaving: readonly { readonly file: number; readonly rows: number }[];
 }
 
@@ -51,32 +48,27 @@ export interface BuiltPartition extends Partition {
   readonly rows: number;
 }
 
-/** A table in the build schema that will be published. */
 export interface BuiltTable extends DeclaredTable {
   /** Number of earlier versions to keep, including the table that is replaced now. */
   readonly keep: number;
-  /** If an earlier version returns: the run that loaded it, and final names of its indexes. */
   readonly returns?: { readonly run: number; readonly indexes: readonly string[] };
   readonly rows: number;
   /** Quoted name of the table with the rows. */
   readonly rowsFrom: string;
-  /** Only for a partitioned table. */
   readonly partitions?: readonly BuiltPartition[];
   /** Undefined: all partitions are replaced. */
   readonly touched?: Touched | undefined;
   /** Oid of the built partitioned table if it has statistics; undefined: analyzed afterwards. */
   readonly analyzedAs?: number | undefined;
-  /** Rows that were loaded: more than `rows` if keys occur twice, or if records delete. */
+  /** More than `rows` if keys occur twice, or if records delete. */
   readonly staged: number;
-  /** Number of keys whose last record deletes. */
   readonly deletions: number;
   readonly outgoing: Outgoing;
   /** For append: number of production rows of `outgoing.files`. */
   readonly leaving: number;
   readonly seconds: number;
-  /** Names of the declared indexes. */
   readonly indexes: readonly string[];
-  /** Changes by hand that the build copied; undefined: none, or an earlier version returns. */
+  /** Changes by hand that the build copied; undefined: none, or a rollback. */
   readonly byHand?: MadeByHand | undefined;
   /** Changes whenever a pipeline publishes the table; read before the build. */
   readonly publications?: string | undefined;

@@ -5,7 +5,7 @@ import { quoteName, quoteText } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';
 
-/** SQL: the name of the tablespace with this oid; 0 means the database's default. */
+/** An oid of 0 means the database's default. */
 const nameOf = (oid: string): string =>
   `(select spcname::text from pg_tablespace where oid = coalesce(nullif(${oid}, 0),
       (select dattablespace from pg_database where datname = current_database())))`;
@@ -30,7 +30,7 @@ export const tablespace: Attribute = {
     const indexes = Object.keys(found).filter((one) => one.startsWith(indexKey));
     return [
       { key, value: name, sql: (table) => `alter table ${table} set tablespace ${quoteName(name)}` },
-      // `if exists`: an index that is no longer declared has already been dropped.
+      // An index that is no longer declared has already been dropped.
       ...indexes.map((one) => ({
         key: one,
         value: name,
@@ -40,7 +40,6 @@ export const tablespace: Attribute = {
   },
 };
 
-/** Returns the declared tablespace, or production's; undefined if it is the default anyway. */
 const wantedTablespace = async (
   client: Client,
   names: TableNames,
@@ -61,9 +60,8 @@ const wantedTablespace = async (
 };
 
 /**
- * Runs `work` so that it creates tables and indexes in the declared tablespace, or else where
- * production is. Otherwise a table that somebody moved would return to the default tablespace.
- * `like`: the table whose tablespace a new partition gets.
+ * `work` creates tables in the declared tablespace, or else where production is: a moved table must
+ * not return to the default tablespace. `like`: the table whose tablespace a new partition gets.
  */
 export const inTablespaceOf = async <T>(
   client: Client,

@@ -15,7 +15,9 @@ const selectKeys = `select exists (select from pg_index i
         = array(select unnest($2::text[]) order by 1)) as "hasKey",
   has_table_privilege(to_regclass($1), 'references') as "mayRefer", quote_ident(current_user) as role`;
 
-/** `like`: an existing table with the columns of `table`, if any; errors: ETL_CONSTRAINT_REFUSED */
+/**
+ * `like`: an existing table with the columns of `table`, if any. Errors: ETL_CONSTRAINT_REFUSED.
+ */
 export const checkTargetsOutside = async (
   client: Client,
   table: DeclaredTable,
@@ -29,7 +31,7 @@ export const checkTargetsOutside = async (
       const own = like === undefined ? `k.${quoteName(name)}` : `n.${quoteName(key.columns[at]!)}`;
       return `k.${quoteName(name)} = ${own}`;
     });
-    // The query lets the server find missing columns and types that cannot be compared.
+    // The server finds missing columns and types that cannot be compared.
     const from = `${target} k${like === undefined ? '' : `, ${like} n`}`;
     const refuse = (problem: string, hint: string): never => {
       throw new EtlError('ETL_CONSTRAINT_REFUSED', {
@@ -44,7 +46,7 @@ export const checkTargetsOutside = async (
         client.query(`select from ${from} where ${same.join(' and ')} limit 0`),
       ),
     ).catch((cause: unknown) => {
-      // The foreign key does not need the privilege to select.
+      // 42501: the privilege to select is missing, but a foreign key does not need it.
       if (codeOf(cause) !== '42501') throw refusedByServer(table, [key], cause);
     });
     const { hasKey, mayRefer, role } = (await client.query(selectKeys, [target, key.to])).rows[0];

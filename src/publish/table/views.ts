@@ -1,18 +1,16 @@
 // Redirects views over a partitioned table to the table that replaces it, without dropping them.
 //
-// `create or replace view` changes only the query of a view; owner, grants, comments, defaults,
-// rules, triggers and dependents are kept. The query is the server's own text, with
-// schema-qualified names. Readers lock a view before the tables that it reads, so the last query of
-// the publishing transaction does, too. Proved by test/modes/partition-views.test.ts.
+// `create or replace view` with the server's own text changes only what the view reads: owner,
+// grants, rules and dependents are kept. Readers lock a view before the tables that it reads, so
+// the last query of the publishing transaction does, too. Proved by
+// test/modes/partition-views.test.ts.
 
 import { quoteText } from '../../db/sql.ts';
 
 export interface ViewOver {
   readonly oid: number;
-  /** Both quoted. */
   readonly name: string;
   readonly schema: string;
-  /** Options for `with`; null: none. */
   readonly options: string | null;
   readonly query: string;
   /** Hash of query and options. Mark and query are empty if the view is not replaceable. */
@@ -21,15 +19,16 @@ export interface ViewOver {
   readonly isReplaceable: boolean;
 }
 
-/** SQL: hash of everything that a person may have changed on the view. */
 const mark = (view: string): string =>
   `encode(sha256(convert_to(row(pg_get_viewdef(${view}.oid), ${view}.reloptions)::text, 'UTF8')), 'hex')`;
 
-/** SQL: our role or a superuser. Parsing a query calls functions of its types, which run as us. */
+/** Our role or a superuser. Parsing a query calls functions of its types, which run as us. */
 export const isTrusted = (role: string): string =>
   `(${role} = current_user::regrole or (select rolsuper from pg_roles where oid = ${role}))`;
 
-/** SQL: true if `v` (schema `n`, rule `r`) is a plain view of a trusted role, ours to replace. */
+/**
+ * SQL: true if `v` (schema `n`, rule `r`) is a plain view of a trusted role that we may replace.
+ */
 const isOurs = `
   r.rulename = '_RETURN' and v.relkind = 'v' and v.relpersistence = 'p'
     and ${isTrusted('v.relowner')} and pg_has_role(v.relowner, 'usage') and has_schema_privilege(n.oid, 'usage')
@@ -38,10 +37,9 @@ const isOurs = `
         and not ${isTrusted('y.typowner')})`;
 
 /**
- * SQL: views and rules that read the table with this oid, as JSON. To write a query, the server
- * locks all relations that it reads: an untrusted role's view could block us with a lock on its own
- * table, so only trusted views are written. Proved by test/modes/strangers.test.ts, "a view of a
- * stranger". PostgreSQL, "CREATE VIEW", "pg_rewrite".
+ * Only trusted views get a text: to write it, the server locks all relations of the view, and an
+ * untrusted role could block us by a lock on its own table. Proved by test/modes/strangers.test.ts,
+ * "a view of a stranger".
  */
 export const viewList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('oid', v.oid::bigint, 'name', format('%I.%I', n.nspname, v.relname),
@@ -55,12 +53,12 @@ export const viewList = (oid: string): string => `
       cross join lateral (select ${isOurs} as is) o
     where v.oid <> ${oid}), '[]')`;
 
-/** SQL that raises 40001: "try the transaction again". */
+/** 40001 means: try the transaction again. */
 const hasChanged = `raise exception using errcode = '40001', message = 'a view of a table that is to be replaced has changed'`;
 
 /**
- * SQL for a `do` block that blocks readers of the views. Setting the schema to the current one
- * changes nothing but locks only the view; `lock table` would also lock everything that it reads.
+ * Setting the schema to the current one locks only the view; `lock table` would also lock
+ * everything that the view reads.
  */
 export const lockViews = (views: readonly ViewOver[]): string => {
   const locks = views.map(({ name, schema }) => `alter view ${name} set schema ${schema};`);
@@ -79,13 +77,12 @@ const unlessSame = (views: readonly ViewOver[], raise: string): string => {
   return `do ${quoteText(body)};`;
 };
 
-/** Statements that raise 40001 if a locked view differs from the plan. */
 export const checkViews = (views: readonly ViewOver[]): readonly string[] =>
   views.length === 0 ? [] : [unlessSame(views, hasChanged)];
 
 const isOther = `raise exception using errcode = '0A000', message = 'a view would not be the same with the new table'`;
 
-/** Statements that redirect views to the new tables, and check that nothing else changed. */
+/** Also checks that nothing else about the views changed. */
 export const replaceViews = (views: readonly ViewOver[]): readonly string[] =>
   views.length === 0
     ? []

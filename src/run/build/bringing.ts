@@ -8,19 +8,14 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { BuildContext } from '../context.ts';
 import { derivedExtent, derivedIntake, type Brought } from './derived-intake.ts';
 
-/** The rows that a run supplies for a table, and the SQL that makes them. */
 export interface Bringing extends Brought {
   readonly sql: SqlText | undefined;
-  /** Built tables that the SQL may read. */
   readonly prior: readonly BuiltTable[];
-  /** Set in a rehearsal: nothing was loaded, and no row is read. Only the server's errors count. */
+  /** Set in a rehearsal: no row is read, and only the server's errors count. */
   readonly isRehearsal?: true;
 }
 
-/**
- * Returns the built tables that the SQL of a table reads. All sessions get them in the same order,
- * because sessions that build wait for each other's locks.
- */
+/** Sorted, so that all sessions that build lock these tables in the same order. */
 const priorOf = (
   { spec, sqlTexts }: BuildContext,
   table: TableSpec,
@@ -31,8 +26,7 @@ const priorOf = (
     .flatMap((one) => built.get(one) ?? []);
 
 /**
- * True if a derived table would now be built to another extent, because somebody has emptied or
- * filled it in production.
+ * True if somebody emptied or filled production's table, so that the other extent must be built.
  */
 export const isOtherExtent = async (
   context: BuildContext,
@@ -44,7 +38,6 @@ export const isOtherExtent = async (
   return extent !== built.get(table.name)!.extent;
 };
 
-/** Returns the rows that a run supplies for a table whose prerequisites are built. */
 export const bringingTo = async (
   context: BuildContext,
   table: TableSpec,

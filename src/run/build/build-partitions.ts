@@ -1,4 +1,4 @@
-// Builds a partitioned table aside: its partitions side by side, over all sessions of the build.
+// Builds a partitioned table in the build schema: its partitions side by side, over all sessions.
 
 import type { TableSpec } from '../../core/declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
@@ -19,27 +19,22 @@ import { plural } from '../../core/wording.ts';
 import { takeStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
 import type { Brought } from './derived-intake.ts';
 
-/**
- * Where the rows of a table come from: the quoted name of the source table, the columns to copy,
- * and which of them are not null.
- */
+/** `source`: quoted name. `required`: columns that are not null. */
 export interface Rows extends Pick<PartitionedTable, 'source' | 'columns' | 'required'> {
-  /** Statistics of the source table; undefined if nobody gathers them. */
   readonly statistics: StagedStatistics | undefined;
 }
 
 export type Task = (client: Client) => Promise<void>;
 
 /**
- * Runs tasks over this session and all idle sessions; returns when all are done. The first failure,
- * in any session, is thrown here, and tasks that have not begun are skipped.
+ * Runs tasks over this session and all idle sessions. The first failure is thrown, and tasks that
+ * have not begun are skipped.
  */
 export type Alongside = (client: Client, tasks: readonly Task[]) => Promise<void>;
 
 type BuiltPartitions = Required<Pick<BuiltTable, 'partitions'>> &
   Pick<BuiltTable, 'rows' | 'staged' | 'touched' | 'analyzedAs'>;
 
-/** Reports rows that are deleted although nobody asked for it. */
 const announceLeaving = (
   { report }: Work,
   { name: table }: TableSpec,
@@ -58,7 +53,7 @@ const partitionedTable = (
   rows: Rows,
 ): PartitionedTable => ({ client, names, spec: partitionBy!, primaryKey, indexes, constraints, ...rows });
 
-/** Creates only the partitioned table: without rows, its partitions are unknown. */
+/** Creates no partition, because without rows the partitions are unknown. */
 export const rehearsePartitions: typeof buildPartitions = async (context, table, names, { extent }, rows) => {
   await createPartitioned(partitionedTable(context, table, names, rows));
   const touched = { keys: [], names: [], where: 'false', rows: 0, leaving: [] };
@@ -66,8 +61,8 @@ export const rehearsePartitions: typeof buildPartitions = async (context, table,
 };
 
 /**
- * Gives a partitioned table the statistics of its staging table, which has the same rows. Returns
- * the oid of the table; undefined if that was impossible.
+ * Copies the statistics of staging, which has the same rows. Returns the table's oid; undefined if
+ * nothing could be copied.
  */
 const analyzedWhole = async (
   client: Client,
@@ -76,9 +71,7 @@ const analyzedWhole = async (
 ): Promise<number | undefined> =>
   (await takeStatistics(client, names, statistics)) ? partitionedOid(client, builtName(names)) : undefined;
 
-/**
- * Builds all partitions, and attaches them. Errors: those of building a table, ETL_PARTITION_KEY.
- */
+/** Errors: those of building a table, ETL_PARTITION_KEY. */
 export const buildPartitions = async (
   context: BuildContext,
   table: TableSpec,
@@ -101,8 +94,7 @@ export const buildPartitions = async (
     announced.add(message);
     report.emit({ type: 'notice', message });
   };
-  // A single partition that gets all rows of staging gets them in the same order, and so the same
-  // statistics.
+  // A single partition has the same rows as staging, in the same order.
   const isWhole = parts.length === 1 && source === rows.source && parts[0]!.kept === undefined;
   const statistics = isWhole ? rows.statistics : undefined;
   statistics?.begin();

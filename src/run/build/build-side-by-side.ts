@@ -22,7 +22,7 @@ import { withStagedStatistics } from './staged-statistics.ts';
 
 type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
 
-/** Hands out the next task: parts of tables first, then tables whose sources are built. */
+/** Hands out parts of tables first, then tables whose sources are built. */
 const createPlan = (
   { spec: { tables }, sqlTexts }: RunContext,
   signal: AbortSignal,
@@ -33,7 +33,6 @@ const createPlan = (
   const built = new Set<string>();
   const news = new EventEmitter();
   news.setMaxListeners(0);
-  /** Waits for a task; undefined when all tables are built. */
   const next = async (): Promise<Task | undefined> => {
     while (built.size < tables.length) {
       const part = parts.shift();
@@ -76,23 +75,20 @@ const createPlan = (
   return { next, alongside };
 };
 
-/** True if the server, the database or the role has no connection left. */
+/** SQLSTATE 53300: the server, the database or the role has no connection left. */
 const isFull = (error: unknown): boolean =>
   error instanceof EtlError && error.code === 'ETL_CONNECT' && codeOf(error.cause) === '53300';
 
 /**
- * Builds every table over at most as many connections as the run has workers. The first failure
- * stops all sessions, and all connections are closed before the error is thrown.
- *
- * Errors: those of `build`; ETL_SERVER_LOST, also if the connection with the pipeline's lock is
- * lost: without the lock, the tables may belong to another process.
+ * Uses at most as many connections as the run has workers. The first failure stops all sessions; so
+ * does the loss of the pipeline's lock, because the tables may then belong to another process.
  */
 const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
-  // Draining stops at once, too: a half-built table is built again in any case (signals.test.ts,
-  // "is broken off").
+  // Draining stops at once: a half-built table is built again in any case (signals.test.ts, "is
+  // broken off").
   const stops = [stop.signal, context.abort, context.drain];
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
   // Every session listens; without this call Node warns on stderr from the eleventh listener on.
@@ -115,8 +111,7 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
   let full: unknown;
   const leave = (error: unknown): void => {
     if (isFull(error)) full = error;
-    // The first error is the reason; later errors come from connections that were ended because of
-    // it.
+    // The first error ends the other connections, which causes the later errors.
     else stop.abort(error);
   };
   await Promise.all(Array.from({ length: sessions }, () => withClient(address, work, signal).catch(leave)));
@@ -125,9 +120,8 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
 };
 
 /**
- * Builds all tables of the pipeline in its build schema, which is emptied first. Returns them in
- * the order in which they depend on each other. Takes no lock on production that blocks readers:
- * test/modes/build-side-by-side.test.ts, "that read production all the time".
+ * Returns the tables in the order in which they depend on each other. Takes no lock on production
+ * that blocks readers: test/modes/build-side-by-side.test.ts, "that read production all the time".
  *
  * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT,
  * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
@@ -145,8 +139,7 @@ export const buildTables = async (
     spec.schema,
     spec.tables.map(({ name }) => name),
   );
-  // If rows were loaded straight into the schema, it exists, and was checked when its tables were
-  // created.
+  // A schema into which rows were loaded was checked when its tables were created.
   if (directTables(spec).length === 0) await ensureBuildSchema(context);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>

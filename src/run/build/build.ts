@@ -27,10 +27,7 @@ import { eachStaged } from '../../publish/modes/fill-all.ts';
 import type { Filled } from '../../publish/modes/contract.ts';
 import type { StatisticsOf } from './staged-statistics.ts';
 
-/**
- * Returns the tables of the pipeline that the SQL of a table reads in production: all except those
- * that this run makes as a whole.
- */
+/** Leaves out tables that this run builds as a whole, because the SQL reads the new tables. */
 const readInProduction = (
   { tables }: BuildContext['spec'],
   table: TableSpec,
@@ -44,9 +41,8 @@ const readInProduction = (
   });
 
 /**
- * Fills a table with the rows that a SQL file makes. Unqualified names of the file find the new
- * tables of this run first, then production; the staging of a text table is there as
- * `<table>_staging`.
+ * Unqualified names in a SQL file find this run's new tables first, then production; a text table's
+ * staging is visible as `<table>_staging`.
  */
 const fillFromSql = (
   { client, spec }: Work,
@@ -58,13 +54,12 @@ const fillFromSql = (
   const [before, after] = aroundSql(names, isRehearsal);
   const view = quoteName(names.buildSchema, `${table.name}_staging`);
   return withTransaction(client, async () => {
-    // The view is in the build schema: first on the search path, and nobody else can create
-    // anything there.
+    // The build schema is first on the search path, and only we can create objects there.
     if (table.kind === 'source')
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
     await refuseHiddenRows(client, spec.schema, readInProduction(spec, table, sql.text, prior));
-    // Views live only in this transaction: a view left by a killed process would be an untrusted
-    // object.
+    // Views are dropped in the same transaction: a view left by a killed process would be an
+    // untrusted object.
     const drops: string[] = [];
     for (const one of prior) {
       const isWanted = (name: string): boolean =>
@@ -83,12 +78,10 @@ const fillFromSql = (
   });
 };
 
-/** A session that builds, while another session gathers statistics for it. */
 interface BuildSession extends BuildContext {
   readonly statisticsOf?: StatisticsOf;
 }
 
-/** Runs one part of building a table, and reports its start and duration. */
 const making = async <T>(
   { report }: Work,
   { name: table }: TableSpec,
@@ -103,15 +96,13 @@ const making = async <T>(
 };
 
 /**
- * Builds a table from staging in one transaction. Nobody sets hint bits on rows of an unfinished
- * transaction; with page checksums, hint bits would write the whole table to the log. With a SQL
- * file, only the rows are made in a transaction: the file reads tables that other pipelines
- * publish, and these pipelines would also wait for the indexes.
+ * One transaction keeps sessions from setting hint bits on the rows: with page checksums, hint bits
+ * would write the whole table to the log. Not for a SQL file, which locks tables of other
+ * pipelines.
  */
 const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
   sql === undefined ? withTransaction(client, build) : build();
 
-/** Builds the rows, keys, indexes and statistics of a table. */
 const buildWhole = (
   context: BuildSession,
   table: TableSpec,
@@ -138,10 +129,6 @@ const buildWhole = (
   });
 };
 
-/**
- * Builds a partitioned table. Rows that SQL makes, or that are merged, first go into a separate
- * table.
- */
 const buildPartitioned = (
   context: BuildSession,
   table: TableSpec,
@@ -174,10 +161,7 @@ const buildPartitioned = (
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
-/**
- * Counts the rows of outgoing files by the index through which they will be deleted. Replaced
- * partitions delete such rows themselves.
- */
+/** Number of rows that publishing will delete. Replaced partitions need no deletes. */
 const leavingOf = async (
   { client }: Work,
   names: DeclaredTable,
@@ -190,7 +174,6 @@ const leavingOf = async (
   return countRows(client, `${productionName(names)} where ${isLeaving}`);
 };
 
-/** Builds one table; all idle sessions help with a partitioned table. */
 export const buildOne = async (
   context: BuildSession,
   table: TableSpec,
@@ -224,8 +207,8 @@ export const buildOne = async (
 };
 
 /**
- * Fills a typed table from staging, unless its rows were loaded straight into it, or go from
- * staging into production.
+ * Rows that COPY loaded into the table itself, or that go from staging into production, are only
+ * counted.
  */
 const fillTyped = async (
   { client, spec }: Work,

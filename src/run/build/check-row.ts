@@ -7,10 +7,7 @@ import { buildError, setNotNull } from '../../publish/aside/build-table.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
 import { columnsOf } from '../../publish/table/table-state.ts';
 
-/**
- * JavaScript type of a value, by the PostgreSQL type. Other types, such as arrays, are not
- * compared.
- */
+/** Types that are missing here, such as arrays, are not compared. */
 const values: Readonly<Record<string, MadeColumn['value']>> = {
   smallint: 'number',
   integer: 'number',
@@ -28,7 +25,6 @@ const values: Readonly<Record<string, MadeColumn['value']>> = {
   'timestamp with time zone': 'string',
 };
 
-/** Lists the differences between the table's columns and the declared ones, one text per column. */
 const differences = (
   row: readonly MadeColumn[],
   made: readonly { readonly name: string; readonly type: string }[],
@@ -49,8 +45,8 @@ const differences = (
 };
 
 /**
- * Refuses a table whose columns differ from its declared `row`, and sets `not null` for the columns
- * that `row` declares as not nullable. Errors: ETL_ROW_DIFFERS, ETL_PUBLISH_NULL.
+ * Also sets `not null` for the columns that `row` declares so. Errors: ETL_ROW_DIFFERS,
+ * ETL_PUBLISH_NULL.
  */
 export const checkRow = async (client: Client, table: TableSpec, names: TableNames): Promise<void> => {
   const { row } = table;

@@ -1,5 +1,5 @@
-// Decides which rows a run makes for a derived table: all, or those that follow from the rows of
-// the run.
+// Decides which rows a run makes for a derived table: all, or those that follow from the run's
+// rows.
 
 import type { Extent, TableSpec } from '../../core/declaration.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
@@ -15,7 +15,7 @@ export type Brought = Pick<Intake, 'extent' | 'outgoing'>;
 
 const whole: Brought = { extent: 'whole', outgoing: noneOutgoing };
 
-/** Reports that existing rows, made by the previous SQL, are kept. */
+/** Warns that existing rows, made by the previous SQL, are kept. */
 const announceIfChanged = async ({ client, spec, report }: Work, table: string): Promise<void> => {
   const { rows } = await client.query(
     `select count(distinct hash) > 1 as "isOther" from (
@@ -32,9 +32,8 @@ const announceIfChanged = async ({ client, spec, report }: Work, table: string):
 };
 
 /**
- * Returns how much of a derived table is made. A merged table is made in part if production has its
- * other rows, and all tables that it reads are loaded in part, too: a table that could be loaded in
- * part but is loaded as a whole may have lost rows.
+ * A merged table is made in part if production has its other rows. It is made as a whole if a table
+ * that it reads was loaded as a whole although its mode takes parts, and may have lost rows.
  */
 export const derivedExtent = async (
   context: BuildContext,
@@ -51,9 +50,6 @@ export const derivedExtent = async (
   return (await isFilled(client, quoteName(spec.schema, table.name))) ? 'part' : 'whole';
 };
 
-/**
- * Returns which rows are made for a derived table, and reports rows that keep an older definition.
- */
 export const derivedIntake = async (
   context: BuildContext,
   table: TableSpec,

@@ -1,5 +1,4 @@
-// Empties the build schema of a pipeline. Rows that were loaded straight into its new tables are
-// kept: the run continues with them.
+// Empties the build schema of a pipeline, but keeps rows that were loaded into its new tables.
 
 import { ensureSchema, withTransaction } from '../../db/client.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
@@ -9,20 +8,18 @@ import { refuseStrangers } from '../../db/session/access.ts';
 import type { Work } from '../context.ts';
 import { directTables } from '../../db/landing.ts';
 
-/** Drops the tables that were built, for a run that will not publish them. */
+/** For a run that will not publish its built tables. */
 export const dropBuilt = async ({ client, spec }: Work): Promise<void> => {
   await awaitBuildsEnd(client, spec.name);
   const loaded = directTables(spec);
   if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
-  // Waits without limit for readers of tables that the last publication replaced: their names are
+  // Waits without limit for readers of replaced tables, because the names of these tables are
   // needed.
   else await tidyBuildSchema(client, spec.name, Infinity);
 };
 
-/** Creates the build schema if it is missing, otherwise checks its owner. Errors: ETL_UNTRUSTED. */
 export const ensureBuildSchema = ({ client, spec }: Work): Promise<void> =>
   withTransaction(client, async () => {
-    // A schema that is created here is not visible to others yet, so only an existing one is
-    // checked.
+    // A schema that is created here is not visible to others yet, so its owner needs no check.
     if (!(await ensureSchema(client, buildSchema(spec.name)))) await refuseStrangers(client, spec.name);
   });

@@ -1,8 +1,7 @@
-// Keeps built tables that could not be published because of older snapshots, for the next attempt
-// of the run.
+// Keeps built tables that could not be published because of older snapshots, for the next attempt.
 //
-// Built tables are logged, so they survive a crash of the server. Their description is written in a
-// later transaction. Proved by test/modes/snapshots.test.ts, "keeps the built tables".
+// Built tables are logged, so they survive a crash of the server. Proved by
+// test/modes/snapshots.test.ts, "keeps the built tables".
 
 import { keepBuild, loadedState, takeBuild } from '../../ledger/run/kept-build.ts';
 import { runQuery } from '../../db/client.ts';
@@ -37,10 +36,7 @@ export const keepBuilt = async (
   await runQuery(context.client, keepBuild(runId, { basis, tables }));
 };
 
-/**
- * Returns the tables that the previous attempt built, if a build would use the same data now;
- * undefined if they have to be built.
- */
+/** Returns undefined if a build would now use other data. */
 export const takeBuilt = async (
   context: RunContext,
   runId: number,

@@ -8,27 +8,20 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { landsDirectly } from '../../db/landing.ts';
 
-/**
- * Minimum size of a table's files: of a smaller table, the server's sample would be nearly the
- * whole table.
- */
+/** For smaller files, the server's sample is nearly the whole table. */
 const bytesMin = 4 * 1024 * 1024;
 
-/**
- * Returns the statistics of a table's staging; undefined if the new table has other rows or
- * columns, and needs its own statistics.
- */
+/** Returns undefined if the new table has other rows or columns than staging. */
 export type StatisticsOf = (table: string) => StagedStatistics | undefined;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Returns the tables that get exactly the rows of their staging tables, and are large enough. */
 const tablesAlike = (
   { spec, workers }: RunContext,
   planned: readonly PlannedTable[],
 ): readonly PlannedTable[] => {
-  // With as many tables as workers, every session is busy building. A partitioned table that is
-  // built as a whole is analyzed here, or else after publication.
+  // With as many tables as workers, every session is busy building. Partitioned tables are analyzed
+  // here or after publication.
   const isBusy = spec.tables.length >= workers;
   return planned.filter(
     (one) =>
@@ -39,10 +32,7 @@ const tablesAlike = (
   );
 };
 
-/**
- * Returns the tables of which a partition may get exactly the rows of staging, which only the rows
- * show.
- */
+/** Of these tables, a partition may get exactly the rows of staging; only the rows will tell. */
 const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[] =>
   planned.filter(
     (one) =>
@@ -54,8 +44,8 @@ const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[
   );
 
 /**
- * Gathers statistics while `use` builds. A table that needs its statistics before its turn is
- * analyzed by its own session. So is a table whose statistics cannot be gathered for any reason.
+ * A table whose statistics come too late, or cannot be gathered, is analyzed by the session that
+ * builds it.
  */
 export const withStagedStatistics = async <T>(
   context: RunContext,
@@ -72,8 +62,7 @@ export const withStagedStatistics = async <T>(
   const gatherWaiting = async (): Promise<void> => {
     if (waiting.length === 0 || !(mayRestore ??= await mayRestoreStatistics(client))) return;
     for (let table = waiting.shift(); table !== undefined; table = waiting.shift()) {
-      // A table that somebody else is analyzing has no statistics yet. It is skipped, and its rows
-      // are analyzed in the new table.
+      // `skip_locked` skips a table that somebody else is analyzing.
       const analyzed = client.query(`analyze (skip_locked) ${staging(table)}`);
       begun.set(
         table,

@@ -1,14 +1,11 @@
-// Finds files that production has unchanged by their listing alone, so that of a hundred thousand
-// files only the new ones have to be opened.
+// Finds unchanged files by their listing alone: of a hundred thousand files, only the new ones are
+// opened.
 
 import { knownVersions, type FilesOf, type KnownVersion } from '../../ledger/production/published-files.ts';
 import type { Client } from '../../db/client.ts';
 import type { Found } from './found-files.ts';
 
-/**
- * Returns the versions, each with its file's index in `files`. Files that are loaded again for
- * another reason are left out.
- */
+/** `place` is the index in `files`. Leaves out files that are loaded again for another reason. */
 export const versionsAsListed = async (
   client: Client,
   of: FilesOf,

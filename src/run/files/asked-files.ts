@@ -9,9 +9,8 @@ export type Wish = 'reload' | 'unload';
 
 export interface AskedFiles {
   readonly hasAny: boolean;
-  /** Returns the wish for a file. The file's name then counts as known. */
+  /** The file's name then counts as known. */
   readonly wishOf: (file: { readonly name: string; readonly location: string }) => Wish | undefined;
-  /** Throws if no table has one of the files. Errors: ETL_FILE_UNKNOWN. */
   readonly refuseUnknown: (pipeline: string) => void;
 }
 

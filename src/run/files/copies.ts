@@ -1,10 +1,8 @@
-// Refuses files that are copies of other files under another name: their records would be loaded
-// twice.
+// Refuses copies of a file under another name, whose records would be loaded twice.
 //
-// Two files are compared by what their source knows without reading them whole; for local files,
-// the size and both ends. A file that was compressed or decompressed since it was loaded is
-// recognized by its name only: comparing contents would need the whole file. Proved by
-// test/modes/moved-files.test.ts, "a copy" and "compressed".
+// Files are compared by what their source knows without reading them whole; for local files, the
+// size and both ends. After compression or decompression, a file is recognized by its name. Proved
+// by test/modes/moved-files.test.ts, "a copy" and "compressed".
 
 import {
   knownVersions,
@@ -26,8 +24,8 @@ import { CountedFiles } from './counted.ts';
 import type { Basis, Intake, Judging } from './sieve.ts';
 
 /**
- * Returns what copies have in common; for a member, its archive counts, too. Undefined: the source
- * cannot say.
+ * Equal for copies; undefined: the source cannot say. A member is a copy only if its archive is a
+ * copy.
  */
 const contentOf = ({
   source,
@@ -41,8 +39,7 @@ const contentOf = ({
 const hasRecords = ({ bytes, dataByte, dataEnd }: NewFile): boolean => (dataEnd ?? bytes) > dataByte;
 
 /**
- * Returns the files whose records do not depend on the path or on a constant. In other files, equal
- * contents make different rows.
+ * Files whose rows depend on path or constants are left out: equal contents make different rows.
  */
 const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly NewFile[]): readonly NewFile[] =>
   neededFields(columns, filter).some(isOfPath)
@@ -51,16 +48,13 @@ const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly NewF
 
 const compressed = /\.(?:gz|zst|br)$/;
 
-/** Returns the locations that a file may have had before it was compressed or decompressed. */
+/** Locations that a file may have had before it was compressed or decompressed. */
 const otherForms = ({ location }: NewFile): readonly string[] =>
   compressed.test(location)
     ? [location.replace(compressed, '')]
     : ['.gz', '.zst', '.br'].map((ending) => location + ending);
 
-/**
- * Returns the published versions that new files had by name before they were compressed or
- * decompressed.
- */
+/** Published versions that new files had before somebody compressed or decompressed them. */
 const otherFormsOf = async (
   client: Judging['client'],
   of: FilesOf,
@@ -88,10 +82,7 @@ interface Loading {
   };
 }
 
-/**
- * Returns other pipelines that append to the table: only for appended rows, nothing else shows if
- * the rows of a file are in production already.
- */
+/** For appended rows, nothing else shows that the rows of a file are in production already. */
 const appending = async (
   client: Judging['client'],
   of: FilesOf,
@@ -101,10 +92,6 @@ const appending = async (
     ? otherPipelines(client, of)
     : [];
 
-/**
- * Returns the files that are copies, of other files of the run or of files in production, each with
- * the text that names the original.
- */
 export const findCopies = async (
   client: Judging['client'],
   of: FilesOf,
@@ -151,10 +138,6 @@ export const findCopies = async (
   return copies;
 };
 
-/**
- * Refuses to append a file that another pipeline has appended: its rows would be in the table
- * twice. Errors: ETL_FILE_TWICE.
- */
 const refuseTwice = async (
   client: Judging['client'],
   of: FilesOf,
@@ -162,7 +145,7 @@ const refuseTwice = async (
   others: readonly string[],
 ): Promise<void> => {
   if (others.length === 0) return;
-  // Versions of our own are replaced, so they are no duplicates.
+  // Our own versions of a file are replaced, so they are no duplicates.
   const own = new Set((await knownVersions(client, of, files)).map(({ place }) => place));
   const added = files.filter((_, place) => !own.has(place));
   for (const pipeline of others) {
@@ -173,10 +156,7 @@ const refuseTwice = async (
   }
 };
 
-/**
- * Refuses files that are in production already, or are copies. Errors: ETL_FILE_TWICE,
- * ETL_FILE_COPY.
- */
+/** Errors: ETL_FILE_TWICE, ETL_FILE_COPY. */
 export const refuseCopies = async ({ client, spec }: Work, planned: PlannedTable): Promise<void> => {
   const of: FilesOf = { pipeline: spec.name, schema: spec.schema, table: planned.table.name };
   const others = await appending(client, of, planned);

@@ -8,10 +8,8 @@ export interface Counted {
   readonly names: readonly string[];
 }
 
-/** Maximum number of files that a message names. */
 const namedMax = 5;
 
-/** Counts files, and keeps the names of the first ones. */
 export class CountedFiles implements Counted {
   count = 0;
   readonly names: string[] = [];

@@ -1,5 +1,4 @@
-// Reads the beginning of a file after decoding: is it CSV, in which encoding, and with which
-// header?
+// Reads the beginning of a decoded file: is it CSV, in which encoding, and with which header?
 
 import type { FormatSpec } from '../../core/declaration.ts';
 import { markedEncoding } from '../../input/encodings/marks.ts';
@@ -10,10 +9,7 @@ import { readHeader, type FileHeader, type HeaderFile } from '../../format/recor
 import type { Access } from '../../input/sources/contract.ts';
 import { withBytes, type InputFile } from '../../input/input.ts';
 
-/**
- * Refuses decompressed content that is empty, compressed again, or not text. Errors:
- * ETL_SOURCE_EMPTY, ETL_SOURCE_FORMAT.
- */
+/** `head` is decompressed. Errors: ETL_SOURCE_EMPTY, ETL_SOURCE_FORMAT. */
 export const refuseContent = (head: Buffer, { table, file }: HeaderFile): void => {
   if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { table, file });
   const again = decodingOf(head) ?? containerOf(head);
@@ -24,10 +20,7 @@ export const refuseContent = (head: Buffer, { table, file }: HeaderFile): void =
   if (refused !== undefined) throw new EtlError('ETL_SOURCE_FORMAT', { table, file, ...refused });
 };
 
-/**
- * Returns the declared encoding; with 'detect', the encoding of the byte order mark. A mark of
- * another encoding is refused.
- */
+/** With 'detect', the byte order mark decides. Otherwise a mark of another encoding is refused. */
 const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string => {
   const marked = markedEncoding(head);
   if (declared === 'detect') return marked ?? 'utf-8';
@@ -39,10 +32,6 @@ const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string =
 
 export type UnreadFile = Omit<InputFile, 'encoding'>;
 
-/**
- * Reads the encoding and the header of a file. `positions`: the highest field position that the
- * table names.
- */
 export const readHead = async (
   file: UnreadFile,
   { encoding: declared, dialect }: FormatSpec,

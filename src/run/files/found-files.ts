@@ -6,11 +6,9 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { Access, Listed, Listing, Source } from '../../input/sources/contract.ts';
 import { bySource, isExclusion } from '../../input/sources/registry.ts';
 
-/** A file as its source lists it. */
 export interface Found {
   readonly source: Source;
   readonly file: Listed;
-  /** Index of its reading in `table.readings`. */
   readonly reading: number;
   /**
    * Glob of the wanted members of an archive; undefined: the file itself, or the archive's only
@@ -21,12 +19,10 @@ export interface Found {
   readonly group: string;
 }
 
-/** Locations of one reading that name the same members, or no members. */
 interface Group extends Pick<Found, 'member' | 'group'> {
   readonly locations: readonly string[];
 }
 
-/** Groups locations by their members, in declared order. Exclusions apply to every group. */
 const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
   const excluded = locations.filter(isExclusion);
   const groups = new Map<string | undefined, string[]>();
@@ -37,7 +33,7 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
     if (group === undefined) groups.set(member, [location]);
     else group.push(location);
   }
-  // The source reports a list that has only exclusions.
+  // The source itself refuses a list that has only exclusions.
   if (groups.size === 0) return [{ member: undefined, locations, group: locations.join(', ') }];
   return [...groups].map(([member, named]) => ({
     member,
@@ -46,21 +42,16 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
   }));
 };
 
-/** Makes the error for a file that two locations with different options find. */
 export const twiceFound = (table: string, file: string, first: string, second: string): EtlError =>
   new EtlError('ETL_FILE_OPTIONS', { table, file, first, second });
 
-/**
- * Where to list: the base of relative locations, the parameters that locations contain, and a
- * signal that ends the listing.
- */
 interface ListingFrom extends Pick<Listing, 'workingDirectory'>, Pick<Access, 'signal'> {
   readonly varied?: PipelineSpec['varied'];
 }
 
 /**
- * Lists the files of a table. An archive is listed once for each location that names members of it.
- * Errors: ETL_FILE_OPTIONS, those of the sources.
+ * An archive is listed once for each location that names members of it. Errors: ETL_FILE_OPTIONS,
+ * those of the sources.
  */
 export async function* foundFiles(
   { name: table, readings }: SourceTableSpec,
@@ -88,9 +79,7 @@ export async function* foundFiles(
   }
 }
 
-/**
- * Groups the items of a listing into batches. If the listing fails, the items so far come first.
- */
+/** If the listing fails, yields the items listed so far before it throws. */
 export async function* inBatches<Item>(
   items: AsyncIterable<Item>,
   size: number,
@@ -111,7 +100,6 @@ export async function* inBatches<Item>(
   if (failure !== undefined) throw failure.error;
 }
 
-/** Makes the error for a member that is wanted from a file that is not an archive. */
 export const refuseMember = (table: string, file: string, member: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', {
     table,

@@ -1,10 +1,9 @@
-// Recognizes files that were moved or renamed since they were loaded: their rows are kept, and the
-// file state gets the new names.
+// Recognizes files that were moved or renamed since they were loaded, so that their rows are kept.
 //
-// A published version is free if its name is no longer listed, or is listed with another content. A
-// listed file that production does not have under its name, and that equals a free version, is that
-// version. So two files may swap their names, and a new file may take the name of a moved file.
-// Proved by test/modes/moved-files.test.ts.
+// A published version is free if its name is no longer listed, or listed with another content. A
+// listed file that production lacks under this name, and that equals a free version, is that
+// version. So two files may swap names, and a new file may take the name of a moved file. Proved by
+// test/modes/moved-files.test.ts.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -26,30 +25,26 @@ import { plural } from '../../core/wording.ts';
 import type { Work } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
 
-/**
- * A listed file that differs from what production has under its name. `version`: what production
- * has under this name; undefined: nothing.
- */
+/** `version`: what production has under the file's name; the file differs from it. */
 export interface Unsettled {
   readonly file: NewFile;
   readonly version: KnownVersion | undefined;
 }
 
 export interface Moves {
-  /** The version that each moved file is. `isSame`: the new name gives its rows the same values. */
+  /** `isSame`: the new name gives the file's rows the same values. */
   readonly followed: ReadonlyMap<Unsettled, StoredVersion & Pick<KnownVersion, 'isSame'>>;
   /**
-   * The version that a file is although it cannot take over its new name, because production still
-   * has rows of another file with that name.
+   * Files that cannot take over their new name, because production still has rows of another file
+   * with that name.
    */
   readonly over: ReadonlyMap<Unsettled, StoredVersion>;
-  /** Ids of versions whose files have other names now. */
   readonly gone: ReadonlySet<number>;
 }
 
 /**
- * Returns what a file keeps when it is moved. An identity without a time is the same for a moved
- * file and for a copy, so it counts only where copies are refused.
+ * An identity without a time is equal for a moved file and a copy, so it counts only where copies
+ * are refused.
  */
 const identityOf = (
   { copies }: SourceTableSpec,
@@ -62,7 +57,7 @@ const identityOf = (
   return JSON.stringify([source, member, identity]);
 };
 
-/** Returns the texts of the path, and the constants, that become values of the file's rows. */
+/** The parts of the path, and the constants, that become values of the file's rows. */
 const textsOf = (
   { columns, filter, readings: [reading] }: SourceTableSpec,
   { name, constants }: Pick<NewFile, 'name' | 'constants'>,
@@ -73,10 +68,6 @@ const textsOf = (
   return JSON.stringify([values, parts.map((part) => fields.textAt(fields.indexOf(part)) ?? null)]);
 };
 
-/**
- * Compares unsettled files with free versions. `settled`: ids of versions that are listed
- * unchanged.
- */
 const findMoves = async (
   client: Client,
   of: FilesOf,
@@ -88,7 +79,7 @@ const findMoves = async (
   const over = new Map<Unsettled, StoredVersion>();
   const gone = new Set<number>();
   if (files.length === 0) return { followed, over, gone };
-  /** Files that are listed under the names of versions, by the versions' ids. */
+  /** Files by the id of the version whose name they have. */
   const named = new Map(files.flatMap((one) => (one.version === undefined ? [] : [[one.version.id, one]])));
   const free = new Map<string, StoredVersion[]>();
   for (const version of await versionsLike(
@@ -126,24 +117,19 @@ const findMoves = async (
   return { followed, over, gone };
 };
 
-/** Collects what a listing shows about the files of a table that are in production. */
 export class Sightings {
   /** Ids of versions whose files are listed; `moves` adds those with other names. */
   readonly listed: number[] = [];
-  /** By `fileKey`, because two locations may list the same file. */
+  /** Keyed by `fileKey`, because two locations may list the same file. */
   readonly unsettled = new Map<string, Unsettled>();
   readonly #settled = new Set<number>();
 
-  /** Adds a version that is listed as it was loaded. */
   settle(id: number): void {
     this.listed.push(id);
     this.#settled.add(id);
   }
 
-  /**
-   * Adds a listed file with the version that has its name. Returns true if the file is that
-   * version.
-   */
+  /** Returns true if the file is `version`, which has the same name. */
   add(file: Unsettled['file'], version: KnownVersion | undefined): version is KnownVersion {
     if (version?.isSame === true) {
       this.settle(version.id);
@@ -154,7 +140,6 @@ export class Sightings {
     return false;
   }
 
-  /** Adds listed files. Returns for each file the version that production has under its name. */
   async see(
     client: Client,
     of: FilesOf,
@@ -165,7 +150,6 @@ export class Sightings {
     return files.map((_, index) => known.get(index));
   }
 
-  /** Finds the moved files. Called once, after all files are listed. */
   async moves(client: Client, of: FilesOf, table: SourceTableSpec): Promise<Moves> {
     const moves = await findMoves(client, of, table, [...this.unsettled.values()], this.#settled);
     this.listed.push(...moves.gone);
@@ -173,16 +157,14 @@ export class Sightings {
   }
 }
 
-/** Makes the record that gives a version the name of a file. */
 export const movedTo = (
   { table, source, location, member, name, fingerprint }: Unsettled['file'],
   id: number,
 ): MovedFile => ({ id, table, source, location, member, name, fingerprint });
 
 /**
- * Records the new names of moved files. Their rows do not change, so this is done by the holder of
- * the pipeline's lock when the run begins, and is not repeated if the run fails. Errors:
- * ETL_INCOMPLETE if somebody has meanwhile replaced the rows of one of the files.
+ * Rows do not change, so nothing is undone if the run fails. Errors: ETL_INCOMPLETE if somebody has
+ * meanwhile replaced rows of one of the files.
  */
 export const recordMoves = async (
   { client, spec }: Work,
@@ -191,8 +173,8 @@ export const recordMoves = async (
   const moved = planned.flatMap(({ intake }) => intake.moved);
   if (moved.length === 0) return;
   await withTransaction(client, async () => {
-    // The server cannot estimate the number of files in a JSON text. It expects few, and would
-    // choose a nested loop that compares each file with all others.
+    // The server expects few files in a JSON text, and would compare each file with all others in a
+    // nested loop.
     await client.query('set local enable_nestloop = off');
     for (const query of moveFiles(spec.name, spec.schema, moved)) {
       const { rowCount } = await runQuery(client, query);

@@ -1,7 +1,5 @@
-// Decides which listed files of a table have to be loaded, by the table's mode and the file state.
-//
-// Files are judged in the batches in which they are listed, and only needed files are kept in
-// memory: of a hundred thousand files, one may be new.
+// Decides which listed files of a table have to be loaded. Files are judged in batches, and only
+// needed files are kept in memory: of a hundred thousand files, one may be new.
 
 import {
   goneFiles,
@@ -22,10 +20,7 @@ import { refuseLoss } from './refuse-loss.ts';
 import { CountedFiles } from './counted.ts';
 import { takesAll, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
-/**
- * True if the newest run published the table without rows. False for a table that somebody emptied
- * since.
- */
+/** Returns false if somebody emptied the table after the newest run. */
 const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const { rows } = await client.query(
     `select rows = 0 as "isEmpty" from etl.published_table
@@ -42,10 +37,8 @@ export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =
   (await isFilled(client, quoteName(of.schema, of.table))) || wasLeftEmpty(client, of);
 
 /**
- * Finds what production has before the files are judged. A run loads only some files if production
- * has the rows of the others. If the table is empty although versions of files are recorded, and
- * somebody has published it meanwhile, everything is looked up again, because the versions may have
- * rows now.
+ * Looks again if somebody published the table meanwhile, because versions that had lost their rows
+ * may have rows now.
  */
 const findBasis = async (judging: Judging, of: FilesOf, publications: string): Promise<FoundBasis> => {
   const { client, isFullRefresh } = judging;
@@ -58,7 +51,6 @@ const findBasis = async (judging: Judging, of: FilesOf, publications: string): P
   return now === publications ? found : findBasis(judging, of, now);
 };
 
-/** True if production lacks the rows of the file as it is now. */
 const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): boolean =>
   !isSame || isPartial || isCorrected || isUnloaded;
 
@@ -83,7 +75,7 @@ const takeAll = async (
       return [...batch.keys()];
     },
     end: async () => {
-      // Rows of a moved file are loaded again under its new name, so they are not lost.
+      // Moved files count as listed: their rows are loaded again under the new name, not lost.
       if (takesParts) await seen.moves(client, of, table);
       const judged = { listed: seen.listed, said: new Set<string>() };
       if (takesParts && isFullRefresh) await refuseLoss(judging, table, of, judged);
@@ -104,7 +96,7 @@ const takeAll = async (
   };
 };
 
-/** Makes the judge for the files of a table. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
+/** Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };

@@ -21,7 +21,7 @@ import { movedTo, Sightings } from './moves.ts';
 import { CountedFiles } from './counted.ts';
 import type { BasisFound, Judging, Sieve } from './sieve.ts';
 
-/** Collects versions whose rows are deleted, each once: two locations may list the same file. */
+/** A version is added only once, although two locations may list the same file. */
 const createLeaving = () => {
   const files = new Set<number>();
   const unloaded = new Set<number>();
@@ -31,7 +31,7 @@ const createLeaving = () => {
       if (wish === 'unload') unloaded.add(id);
     },
     count: (): number => files.size,
-    /** With `listed`, the result says in `stays` which of these versions are kept. */
+    /** `stays`: the `listed` versions that are not deleted. */
     outgoing: (listed?: readonly number[]): Outgoing => ({
       files: [...files],
       unloaded: [...unloaded],
@@ -40,9 +40,6 @@ const createLeaving = () => {
   };
 };
 
-/**
- * Reports changed files whose rows in production are kept as they are. Errors: ETL_FILE_CHANGED.
- */
 const reportLeft = (
   { report }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
@@ -69,7 +66,6 @@ const reportLeft = (
     );
 };
 
-/** Returns what the caller wants for a file in production. Errors: ETL_FILE_LINEAGE. */
 const wishOf = (
   { asked }: Judging,
   { name: table, columns, publish }: SourceTableSpec,
@@ -87,7 +83,6 @@ const wishOf = (
   throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name, hint });
 };
 
-/** Judges files of which production has a version. */
 const createJudge = ({ changed: choice }: Meaning) => {
   const leaving = createLeaving();
   /** Files whose rows are kept although the files changed or their rejects were corrected. */
@@ -117,7 +112,6 @@ const createJudge = ({ changed: choice }: Meaning) => {
   return { isNeeded, leaving, left, taken, staysOut: (): number => out };
 };
 
-/** After the listing, judges the files that production does not have under their names. */
 const settle = async (
   judging: Judging,
   spec: SourceTableSpec,
@@ -151,7 +145,6 @@ const settle = async (
   return { added, moved, unneeded };
 };
 
-/** Loads only files that production lacks, and files to be loaded again. */
 export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, basis: BasisFound): Sieve => {
   const { client, asked } = judging;
   const mode = meaningOf(spec.publish);
@@ -182,7 +175,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
       const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge);
       reportLeft(judging, spec, mode.changed, left.changed, left.corrected);
       const unloads = mode.gone === 'unload';
-      // There may be many unlisted files, so they are read only if somebody needs them.
+      // There may be many unlisted files, so they are read only if they are needed.
       const isWanted = unloads || asked.hasAny || judging.countsGone === true;
       const gone = isWanted ? await goneFiles(client, of, seen.listed) : [];
       for (const file of gone) {

@@ -1,5 +1,4 @@
-// Plans one file: its encoding and header, if they fit the table, and where its data begins and
-// ends.
+// Plans one file: checks its encoding and header, and finds where its data begins and ends.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { LineEnd, ReadTable, SourceTableSpec } from '../../core/declaration.ts';
@@ -26,7 +25,7 @@ import { storedFiles, type StoredFile } from './stored-files.ts';
 const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
   Math.max(0, ...neededFields(columns, filter).filter((ref) => typeof ref === 'number'));
 
-/** Checks the fields of a file. Returns how its header differs from what the table names. */
+/** Returns how the file's header differs from the columns that the table names. */
 const checkFields = (
   table: ReadTable,
   file: Pick<NewFile, 'name' | 'header' | 'constants'>,
@@ -43,13 +42,9 @@ const checkFields = (
   return differencesOf(fields, neededFields(table.columns, table.filter));
 };
 
-/** First guess for the size of a file's trailer; nearly all trailers are far smaller. */
+/** First guess for the size of a trailer; nearly all are far smaller. */
 const tailBytes = 64 * 1024;
 
-/**
- * Finds the byte where the data of a seekable file ends: at the end of the file, or where its
- * trailer begins.
- */
 const endOf = async (
   file: InputFile & Pick<NewFile, 'bytes'>,
   access: Access,
@@ -71,21 +66,18 @@ const endOf = async (
 };
 
 /**
- * A file before it is numbered. `misfit`: the header does not fit the table, or the file is empty.
- * The error is thrown only if the file is needed: files in production often date from a time when
+ * `misfit` is thrown only if the file is needed: files in production often date from a time when
  * the table had other columns.
  */
 export interface PlannedFile extends NewFile {
   readonly misfit?: EtlError;
 }
 
-/** Returns the error if it says that the file is empty; throws any other error. */
 const asEmpty = (error: unknown): EtlError => {
   if (error instanceof EtlError && error.code === 'ETL_SOURCE_EMPTY') return error;
   throw error;
 };
 
-/** An empty file has default values. */
 const emptyFile = { encoding: 'utf-8', header: [], dataByte: 0, dataLine: 1, lineEnd: 'lf' } as const;
 
 const planFile = async (
@@ -117,13 +109,9 @@ const planFile = async (
   return { ...planned, differs, dataEnd };
 };
 
-/**
- * Maximum number of members of one archive that are read at the same time. Several archives may be
- * read at once.
- */
+/** Per archive; several archives may be read at once. */
 const membersAtOnce = 4;
 
-/** Plans a listed file, or the wanted members of an archive. */
 export const planFound = async (
   declared: SourceTableSpec,
   { source, file, member, reading }: Found,

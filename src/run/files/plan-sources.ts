@@ -1,5 +1,4 @@
-// Plans what a run loads: lists the files of each table, and reads the beginning of files that may
-// be needed.
+// Lists the files of each table, and reads the beginning of files that may be needed.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -16,19 +15,14 @@ import { planFound, type PlannedFile } from './plan-file.ts';
 import { stagingColumns, type PlannedTable } from './planned-table.ts';
 import { takeEverything, type Judging, type Sieve } from './sieve.ts';
 
-/** A file with the locations that found it. */
 interface GroupedFile {
   readonly file: PlannedFile;
   readonly group: string;
 }
 
-/** Maximum number of files that are read and judged together. */
 const filesPerBatch = 1_000;
 
-/**
- * Removes files that were found twice: two globs may match the same member. Errors:
- * ETL_FILE_OPTIONS.
- */
+/** Two globs may match the same member of an archive. Errors: ETL_FILE_OPTIONS. */
 const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
   const seen = new Map<string, GroupedFile>();
   for (const one of found) {
@@ -82,17 +76,15 @@ const planTable = async (
     unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
   ).map((file, ordinal) => ({ ...file, ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
-  // If no file is needed, any file determines the shape of text staging. Declared columns need no
-  // file for that.
+  // If no file is needed, any file determines the shape of text staging.
   const isShaped = files.length > 0 || table.staging !== 'text';
   const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
   return { table, files, staging: stagingColumns(table, shaping), intake };
 };
 
 /**
- * Plans every table that is loaded from files. Reads only the first bytes of each file, and its end
- * for `skipEnd`. Without `sieveFor`, every file is needed. Errors: those of the sources, of
- * headers, and of the sieves.
+ * Reads only the first bytes of each file, and its end for `skipEnd`. Without `sieveFor`, every
+ * file is needed. Errors: those of the sources, of headers, and of the sieves.
  */
 export const planSources = async (
   spec: PipelineSpec,
@@ -105,10 +97,7 @@ export const planSources = async (
   return planned;
 };
 
-/**
- * Plans only the files that a run needs. Errors: those of `planSources` and `createSieve`,
- * ETL_FILE_UNKNOWN, ETL_FILE_COPY.
- */
+/** Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN, ETL_FILE_COPY. */
 export const planNeeded = async (
   judging: Omit<Judging, 'asked' | 'publications'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {

@@ -12,28 +12,18 @@ import type { Intake } from './sieve.ts';
 
 export interface PlannedTable {
   readonly table: SourceTableSpec;
-  /** The files that the run loads. */
   readonly files: readonly (NewFile & Pick<SourceFile, 'ordinal'>)[];
   readonly staging: readonly StagingColumn[];
-  /** Which rows the run supplies. */
   readonly intake: Intake;
 }
 
-/**
- * Cuts a name to the server's limit. The server would cut it silently, and two columns might get
- * the same name.
- */
+/** The server would cut a name silently, and two columns might get the same name. */
 const cutName = (name: string): string =>
   new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
 
-/** Makes the column names of a text table's staging from the fields of a header. */
 export const textColumns = (header: readonly string[]): readonly string[] =>
   header.map((name, index) => (name === '' ? `field_${index + 1}` : cutName(name)));
 
-/**
- * Returns the columns of the staging table: the declared columns in their types, or every header
- * field as text.
- */
 export const stagingColumns = (
   table: SourceTableSpec,
   files: readonly NewFile[],

@@ -1,5 +1,4 @@
-// Refuses to load everything again if rows would be lost: rows of files that are not listed, or of
-// no file.
+// Refuses to load everything again if rows would be lost: rows of unlisted files, or of no file.
 
 import { rowsOfOthers, type FilesOf } from '../../ledger/production/published-files.ts';
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
@@ -14,7 +13,6 @@ import { makesTable } from '../../publish/table/production.ts';
 import type { Basis, Judging } from './sieve.ts';
 import { plural } from '../../core/wording.ts';
 
-/** True if production records the file of each row. */
 const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
   (
     await client.query(
@@ -23,17 +21,14 @@ const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
     )
   ).rows[0].knows;
 
-/**
- * Counts rows that no run has loaded, as far as possible: rows with an unknown file, or more rows
- * than the runs recorded.
- */
+/** Counts rows with an unknown file, or more rows than the runs recorded. */
 const rowsOfNoRun = async (
   client: Client,
   { schema, table }: FilesOf,
   publish: SourceTableSpec['publish'],
 ): Promise<number> => {
   const name = quoteName(schema, table);
-  // Not for merged rows: some keep a version of a file that was replaced.
+  // Not for merged rows, because some keep a version of a file that was replaced.
   if (meaningOf(publish).rowsKnownBy === 'file' && (await knowsFiles(client, name)))
     return countRows(
       client,
@@ -41,11 +36,10 @@ const rowsOfNoRun = async (
         and p.schema_name = ${quoteText(schema)} and p.table_name = ${quoteText(table)})`,
     );
   const recorded: Recorded | null = (await runQuery(client, selectRecorded(schema, table))).rows[0]?.recorded;
-  // People who drop or attach partitions change the number of rows.
+  // If people dropped or attached partitions, the counts cannot be compared.
   return recorded?.isWhole === true ? (await countRows(client, name)) - recorded.rows : 0;
 };
 
-/** Says in words which rows a full refresh would lose; undefined: none were found. */
 const lossOf = async (
   client: Client,
   publish: SourceTableSpec['publish'],
@@ -73,9 +67,8 @@ const lossOf = async (
 };
 
 /**
- * Refuses a full refresh that would lose rows. If the caller allows it, only reports the rows.
- * Called when a run is planned, and again when it is published. `listed`: versions of this pipeline
- * whose files are listed; `said`: what was reported already. Errors: ETL_ROWS_LOST.
+ * If the caller allows the loss, only reports it. Called when a run is planned, and again when it
+ * is published. `said`: what was reported already. Errors: ETL_ROWS_LOST.
  */
 export const refuseLoss = async (
   { client, allowShrink, report }: Pick<Judging, 'client' | 'allowShrink' | 'report'>,

@@ -1,4 +1,4 @@
-// The contract for deciding which files of a table a run needs, while the files are listed.
+// The contract for deciding, while files are listed, which of them a run needs.
 
 import { CountedFiles, type Counted } from './counted.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -10,12 +10,8 @@ import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
 import type { Found } from './found-files.ts';
 
-/**
- * What was known when the files of a table were judged. Looked up again when the table is
- * published: run/publish/overtaken.ts.
- */
+/** What was known when the files of a table were judged; overtaken.ts looks it up again. */
 export interface Basis {
-  /** Results of `publicationsOf` and `ownFilesOf` for the table. */
   readonly publications: string;
   readonly own: string;
   /** True if everything is loaded again although production has rows, which are replaced. */
@@ -24,45 +20,35 @@ export interface Basis {
   readonly listed: readonly number[];
   /** Texts about rows that a full refresh deletes, which were reported already. */
   readonly said: Set<string>;
-  /**
-   * Ids of recorded versions, of all pipelines, whose rows are gone because the table was empty.
-   */
+  /** Ids of recorded versions that lost their rows because the table was emptied. */
   readonly stale: readonly number[];
-  /**
-   * Set if the table got rows after the run was planned: the run brings all its files, and relies
-   * on no existing row.
-   */
+  /** Set if the table got rows after the run was planned: the run then loads all its files. */
   readonly isFilledSince?: true;
 }
 
-/** What is known before files are listed. */
 export type BasisFound = Omit<Basis, 'listed' | 'said'>;
 
-/** Which rows a run supplies for a table, and which rows it deletes. */
 export interface Intake {
   readonly extent: Extent;
   readonly listed: number;
-  /** Listed files that production lacks, and files of which it has another version. */
+  /** `added`: production lacks the file. `changed`: production has another version of the file. */
   readonly added: Counted;
   readonly changed: Counted;
   /** Unchanged files that are loaded again, on request or after a correction of their rejects. */
   readonly again: Counted;
-  /** Files in production whose rows are deleted on request. */
   readonly unloaded: Counted;
   /** Listed files of which nothing changes, without files that were unloaded earlier. */
   readonly unchanged: number;
   /**
-   * Files with rows in production that are no longer listed, without files that the caller unloads;
-   * and what happens to their rows.
+   * Files with rows in production that are no longer listed, except files that the caller unloads.
    */
   readonly gone: Counted;
   readonly goneRows: 'leave' | 'stay';
   readonly outgoing: Outgoing;
-  /** Undefined: every run supplies all rows of the table, or the state of production is unknown. */
+  /** Missing: every run supplies all rows, or the state of production is unknown. */
   readonly basis?: Basis;
-  /** True if production has to change. */
   readonly hasWork: boolean;
-  /** Files that have other names than when they were loaded: the run records the new names. */
+  /** Moved files, whose new names the run records. */
   readonly moved: readonly MovedFile[];
 }
 
@@ -70,15 +56,13 @@ type FileKey = string;
 
 export interface Sieve {
   /**
-   * Called before files are opened. Returns the indexes of files that `take` has to see; undefined:
+   * Called before files are opened. Returns the indexes of files that `take` has to see; missing:
    * all.
    */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
-  /** Returns the indexes of files that may be needed. */
   readonly take: (files: readonly NewFile[]) => Promise<readonly number[]>;
   /**
-   * `unneeded`: files that `take` returned, and that turned out not to be needed after all files
-   * were listed.
+   * `unneeded`: files that `take` returned, but that the complete listing shows not to be needed.
    */
   readonly end: () => Promise<Intake & { readonly unneeded?: ReadonlySet<FileKey> }>;
 }
@@ -89,18 +73,13 @@ export interface Judging extends Work, Pick<RunSettings, 'allowShrink'> {
    */
   readonly isFullRefresh: boolean;
   readonly asked: AskedFiles;
-  /**
-   * What `publicationsOf` returned for each table before any file was judged, to notice later
-   * publications.
-   */
   readonly publications: ReadonlyMap<string, string>;
-  /** True if unlisted files are counted even if nothing happens to their rows. */
+  /** If true, unlisted files are counted even if nothing happens to their rows. */
   readonly countsGone?: boolean;
 }
 
 export const noneOutgoing: Outgoing = { files: [], unloaded: [] };
 
-/** The parts of an intake that are the same for every run that supplies all rows. */
 export const takesAll = {
   extent: 'whole',
   again: new CountedFiles(),
@@ -110,7 +89,7 @@ export const takesAll = {
   moved: [],
 } as const satisfies Partial<Intake>;
 
-/** Takes every file, because the state of production is unknown. */
+/** For planning without a server, when the state of production is unknown. */
 export const takeEverything = (): Sieve => {
   const files = new CountedFiles();
   return {

@@ -1,5 +1,4 @@
-// A listed file, or the members of an archive, as they are stored: what is known without their
-// content.
+// Listed files and members of archives: what is known without decoding them.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import { containerOf, decodingOfFile } from '../../input/decode/registry.ts';
@@ -19,7 +18,6 @@ interface Archive extends KnownFile {
   readonly source: string;
 }
 
-/** Maximum number of members that an error names. */
 const membersShown = 8;
 
 const shown = (members: readonly Member[]): string =>
@@ -37,13 +35,12 @@ const refusalOf = ({ table, name }: Archive, problem: string, hint: string): Etl
 const isOwn = ({ name }: Member): boolean =>
   !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
 
-/** Suggests a glob that matches some of these files. A star does not match a slash. */
+/** In a glob, one star does not match a slash. */
 const globFor = (members: readonly Member[]): string => {
   const { name } = members.find((one) => /\.csv$/i.test(one.name)) ?? members[0] ?? { name: '.csv' };
   return `${name.includes('/') ? '**/' : ''}*${extname(name)}`;
 };
 
-/** Returns the only file of an archive, for a location that names no member. */
 const onlyMember = (archive: Archive, members: readonly Member[]): readonly Member[] => {
   const own = members.filter(isOwn);
   if (own.length === 1) return own;
@@ -72,10 +69,6 @@ interface ChosenMember {
   readonly part: MemberPart;
 }
 
-/**
- * Refuses members that together expand to too many bytes, although each alone is small enough.
- * Errors: ETL_SOURCE_EXPANDS.
- */
 const refuseBomb = (
   { table, name: file }: Archive,
   members: readonly ChosenMember[],
@@ -89,8 +82,7 @@ const refuseBomb = (
 };
 
 /**
- * Returns the members that a location names, sorted by name; without a name, the only file of the
- * archive. Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous),
+ * Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous),
  * ETL_SOURCE_EXPANDS, those of the archive's source.
  */
 const chooseMembers = async (
@@ -131,8 +123,8 @@ export type StoredFile = Pick<
 >;
 
 /**
- * Yields each file or member with the first bytes of the file or archive. Errors: those of the
- * source and of `chooseMembers`.
+ * `head`: the first bytes of the file or archive. Errors: those of the source and of
+ * `chooseMembers`.
  */
 export async function* storedFiles(
   table: string,

@@ -29,7 +29,6 @@ import { isForReaders } from '../../publish/table/dependents.ts';
 import { inPlaceReasons } from '../../publish/table/partition-shape.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 
-/** True if the existing table is kept, whatever happens to its rows. */
 const isSameTable = (plan: PublishPlan): boolean =>
   plan.strategy.oidInProduction(plan) === plan.production?.oid;
 
@@ -49,7 +48,6 @@ const whyOf = (plan: PublishPlan): string => {
     : 'the table is partitioned, and nothing depends on it';
 };
 
-/** Returns the statements that create a table that does not exist. */
 const creation = ({ table, builtAs }: PublishPlan): readonly string[] => {
   const name = productionName(table);
   const { partitionBy } = table;
@@ -70,7 +68,6 @@ const creation = ({ table, builtAs }: PublishPlan): readonly string[] => {
   ];
 };
 
-/** Describes how the table in production differs from the declared one. */
 const alteration = (plan: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> => {
   const { table, builtAs, production } = plan;
   const { texts, drop, key, make } = keyChanges(plan);
@@ -93,7 +90,7 @@ const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPlan => {
   const [readersWait, writersWait] = waits(plan);
   const others = waysOf(table).strategies.filter(({ name }) => name !== strategy.name);
   const notices = [strategy.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
-  // A strategy that depends on the rows of the run is chosen later, when the rows are there.
+  // Another strategy may be chosen later, once the rows of the run are known.
   const dependents = production?.dependents.filter((one) => !isForReaders(one)) ?? [];
   const free = { ...plan, production: production && { ...production, dependents } };
   const orElse = others.find(({ mayTake }) => mayTake?.(free) === true);
@@ -108,7 +105,6 @@ const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPlan => {
   };
 };
 
-/** What was found so far. A refusal keeps what was found before it. */
 export interface Findings {
   outcome: RunPlan['outcome'];
   run: number | null;
@@ -126,10 +122,8 @@ export interface Findings {
 
 type TableFindings = Pick<Findings, 'planned' | 'plans' | 'partitions'>;
 
-/** Maximum number of partitions that are named. */
 const namedMax = 20;
 
-/** `isNothing`: there is nothing to do, so that nothing is loaded. */
 const filesOf = ({ files: planned, intake }: PlannedTable, isNothing: boolean): FilesPlan => {
   const files = isNothing ? [] : planned;
   const { listed, added, changed, again, unloaded, gone, goneRows, unchanged } = intake;
@@ -191,7 +185,6 @@ const describeTable = (
   };
 };
 
-/** Describes what is planned for each table, in declared order. */
 const describeTables = (
   spec: Definition['spec'],
   settings: Pick<RunSettings, 'workers' | 'chunkBytes' | 'allowShrink'>,
@@ -243,13 +236,10 @@ export const describePlan = (
   };
 };
 
-/** Takes the trace id from a W3C traceparent, `00-<trace>-<span>-01`. */
+/** W3C traceparent: `00-<trace>-<span>-01`. */
 const traceIdOf = (traceparent: string | undefined): string | null => traceparent?.split('-')[1] ?? null;
 
-/**
- * Saves the plan of a run in the ledger after its rehearsal, with the id of its trace. `plans` is
- * empty if the server could not say how the tables would be published.
- */
+/** `plans` is empty if the server could not say how the tables would be published. */
 export const keepRunPlan = async (
   { client, spec, report, ...settings }: RunContext,
   runId: number,

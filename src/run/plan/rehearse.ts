@@ -1,17 +1,12 @@
-// Rehearses a run before its first byte is loaded: makes everything that the run will make, without
-// rows, and rolls it back.
+// Rehearses a run before its first byte is loaded: makes everything without rows, and rolls back.
 //
-// The rehearsal follows the build, in a schema of its own that nobody else sees. So the server
-// refuses now what it would refuse after the load: SQL files, keys, indexes, constraints, generated
-// columns, changes of columns, data tests, hooks. The strategy of each table is chosen, too, by the
-// tables in production. No row is read: SQL of the author is planned with `limit 0`, so that its
-// privileges are checked, but not even a volatile function is called. Production is locked as a
+// The server refuses now what it would refuse after the load. No row is read: the author's SQL is
+// planned with `limit 0`, which checks privileges and calls no function. Production is locked as a
 // reader locks it, and no statement waits long for a lock.
 //
-// No table is unlogged here, not even staging. If the server crashes after creating an unlogged
-// table and before the rollback is in its log, recovery fails once with "could not create file …:
-// File exists": the rollback keeps an empty file until the next checkpoint, and replaying the
-// creation makes the server write that file again. The second start succeeds.
+// No table is unlogged here, not even staging. If the server crashed before the rollback is in its
+// log, an empty file of an unlogged table would make the first recovery fail: "could not create
+// file …: File exists".
 
 import { randomBytes } from 'node:crypto';
 import { withRollback, type Client, withPath } from '../../db/client.ts';
@@ -45,12 +40,12 @@ import { hookNames, type HookName } from '../../core/hook.ts';
 import type { SqlText } from '../../db/sql-file.ts';
 import { sqlError } from '../hooks.ts';
 
-/** SQLSTATE of the error that `stopFirst` raises. Nobody else uses its class. */
+/** A SQLSTATE of our own: nobody else uses class ZR. */
 const readState = 'ZREAD';
 
 /**
- * Precedes the SQL of a hook: the server parses a whole message before it executes the first
- * statement, and this first statement fails.
+ * Precedes a hook's SQL: the server parses the whole query before it executes this statement, which
+ * fails.
  */
 const stopFirst = `do $etl$ begin raise exception using errcode = '${readState}'; end $etl$;\n`;
 
@@ -64,11 +59,11 @@ const readStatements = async (client: Client, hook: HookName, sql: SqlText): Pro
 const prefix = 'prepare etl_rehearsal as ';
 
 /**
- * Lets the server also resolve names, if the file is a single statement that can be prepared. Only
- * for the hook `before`: later hooks may use what an earlier hook, or the publication, creates.
+ * Only the hook `before` is resolved: later hooks may use what an earlier hook or publishing
+ * creates.
  */
 const readNames = async (client: Client, path: readonly string[], sql: SqlText): Promise<void> => {
-  // The extended protocol accepts only one statement: with several, none is executed.
+  // The extended protocol accepts only one statement: with several, the server executes none.
   const query = { text: prefix + sql.text, queryMode: 'extended' };
   try {
     await withRollback(client, () => withPath(client, path, () => client.query(query)));
@@ -80,9 +75,6 @@ const readNames = async (client: Client, path: readonly string[], sql: SqlText):
   await client.query('deallocate etl_rehearsal');
 };
 
-/**
- * Rehearses all hooks inside the caller's transaction. Errors: ETL_HOOK with file, line and column.
- */
 const rehearseHooks = async ({
   client,
   spec,
@@ -99,30 +91,21 @@ const rehearseHooks = async ({
 type RehearsalContext = BuildContext & Pick<RunContext, 'hookTexts'>;
 
 interface Rehearsal {
-  /**
-   * How the tables would be published, in build order; empty if something hindered the rehearsal.
-   */
+  /** Plans in build order; empty if the rehearsal was hindered. */
   readonly plans: readonly PublishPlan[];
   readonly notices: readonly string[];
-  /**
-   * Why the server could not say: a lock is held by somebody, or a hook may create what is missing.
-   */
+  /** Why the server could not say: a lock is held, or a hook may create what is missing. */
   readonly hindered: string | null;
 }
 
-/** How long a statement waits for a lock on production. */
 const lockMs = 1_000;
 
-/**
- * True for states that do not concern the pipeline: a lock was not free, or the server lacked
- * resources.
- */
+/** True if the error says nothing about the pipeline: a lock was held, or resources were short. */
 const isHindrance = (state: string): boolean => lockStates.has(state) || state.startsWith('53');
 
-/** SQLSTATEs for unknown names: table, column, function, schema, type. */
 const unknownName = new Set(['42P01', '42703', '42883', '3F000', '42704']);
 
-/** Returns why an error does not refuse the pipeline; undefined: it does. */
+/** Returns undefined if the error refuses the pipeline. */
 const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const state = codeOf(cause) ?? '';
@@ -133,8 +116,8 @@ const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => 
 };
 
 /**
- * Tries foreign keys of tables that are kept in place, or that refer to such tables. The keys are
- * made on the rehearsed tables, where nobody waits for locks.
+ * Tries foreign keys from and to tables that are kept. The keys are made on the rehearsed tables
+ * instead, so that nobody waits for locks.
  */
 const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
   const isMade = (table: BuiltTable, place: number): boolean =>
@@ -146,7 +129,6 @@ const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[])
   await buildForeignKeys(client, others);
 };
 
-/** Tries changes of columns on an empty copy of the table. */
 const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { table, builtAs, production } = plan;
   if (production === undefined || !plan.strategy.writes) return;
@@ -163,9 +145,7 @@ const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<voi
 };
 
 /**
- * Checks production before anything is loaded: what publishing would refuse, and attributes that
- * the server would refuse. The columns of tables that SQL makes are not known yet; they are checked
- * when the tables are built. Returns what is in production, by table name. Errors:
+ * Columns of tables that SQL makes are not known yet; the build checks them. Errors:
  * ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
 const checkProduction = async (
@@ -188,7 +168,7 @@ const rehearseAll = async (
   planned: readonly PlannedTable[],
 ): Promise<readonly PublishPlan[]> => {
   const { client } = context;
-  // Unlike a pipeline's name, this one ends in an underscore.
+  // No pipeline's name ends in an underscore, so this schema's name is free.
   const spec = { ...context.spec, name: `r${randomBytes(3).toString('hex')}_` };
   const aside = { ...context, spec };
   await client.query(
@@ -222,9 +202,8 @@ const rehearseAll = async (
 };
 
 /**
- * Rehearses the build, and plans how its tables are published. `hooks`: hooks that have not been
- * called yet. Changes nothing on the server. Errors: those of building and publishing that need no
- * row, ETL_TEST_REFUSED, ETL_HOOK.
+ * Also plans how the tables are published. `hooks`: those not called yet. Changes nothing on the
+ * server. Errors: those of building and publishing that need no row, ETL_TEST_REFUSED, ETL_HOOK.
  */
 export const rehearse = async (
   context: RehearsalContext,
@@ -240,7 +219,7 @@ export const rehearse = async (
     const plans = await withRollback(client, async () => {
       const made = await rehearseAll(quiet, planned);
       if (hooks.includes('before')) await rehearseHooks(quiet);
-      // The hook may free names that are taken, and grant privileges.
+      // The hook `before` may free taken names and grant missing privileges.
       if (hooks.includes('before') && spec.hooks?.before !== undefined) return made;
       await refuseTakenNames(client, made);
       await refuseLacking(client, made);

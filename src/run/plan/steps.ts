@@ -1,5 +1,4 @@
-// Describes how the rows of a table get from a file into production, and why: label and text, in
-// the order of a byte's path.
+// Describes how the rows of a table get from a file into production, and why.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import { missingSegments } from '../../ledger/run/resume.ts';
@@ -22,10 +21,7 @@ type Steps = TablePlan['steps'];
 const list = (texts: readonly string[], most = 3): string =>
   texts.length > most ? `${texts.slice(0, most).join(', ')}, … (${texts.length})` : texts.join(', ');
 
-/**
- * Returns the keys of the streams that all workers together would load, in a run from the
- * beginning.
- */
+/** Streams that all workers together would load, in a run from the beginning. */
 export const sharedBy = (
   planned: readonly PlannedTable[],
   { workers, chunkBytes }: Pick<RunSettings, 'workers' | 'chunkBytes'>,
@@ -39,7 +35,7 @@ export const sharedBy = (
   return new Set(files.filter(({ id }) => shared.has(id)).map(fileKey));
 };
 
-/** Says how many workers load each stream, which is a file that is read from beginning to end. */
+/** A stream is a file that is read from beginning to end. */
 const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): Steps => {
   const streams = files.filter((file) => !isSeekable(file));
   const together = streams.filter((file) => shared.has(fileKey(file))).map(({ name }) => name);
@@ -51,7 +47,7 @@ const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): Step
   return texts.map((text) => ({ step: 'stream', text }));
 };
 
-/** How files are decoded, with the locations of those files: the dialects of a table may differ. */
+/** One entry per way of decoding, because the dialects of a table's locations may differ. */
 type DecoderChoices = readonly (DecoderChoice & { readonly locations: readonly string[] })[];
 
 const decoderChoices = (table: SourceTableSpec): DecoderChoices => {
@@ -65,7 +61,6 @@ const decoderChoices = (table: SourceTableSpec): DecoderChoices => {
   return [...choices.values()];
 };
 
-/** Says how the files of different locations are written, if they differ. */
 const dialectSteps = ({ readings }: SourceTableSpec): Steps => {
   const written = readings.map(({ source: { skipEnd }, format: { encoding, dialect } }) => ({
     ...dialect,
@@ -84,7 +79,7 @@ const decoderSteps = (choices: DecoderChoices): Steps =>
     return { step: 'decoder', text: `${of}${decoder}, because ${why}` };
   });
 
-/** Names columns whose values are read as text in JavaScript, and why. */
+/** Columns whose values are read as text in JavaScript. */
 const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decoder']): Steps => {
   if (decoder === 'verbatim') return [];
   const byText = columns.flatMap((column) => {
@@ -100,7 +95,6 @@ const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decod
 const rowsFrom = ({ staging, transform }: SourceTableSpec): string =>
   transform?.path ?? (staging === 'none' ? 'as they are loaded' : 'from staging');
 
-/** Describes the steps from the file to the rows. */
 export const sourceSteps = (planned: PlannedTable, shared: ReadonlySet<string>): Steps => {
   const { table } = planned;
   const choices = decoderChoices(table);
@@ -129,7 +123,6 @@ const guardText = ({ rowsMin, shrinkMaxPercent }: Guard, mayShrink: boolean): st
   return asked === '' ? 'any number of rows' : asked + (mayShrink ? '; fewer are allowed this time' : '');
 };
 
-/** Describes what the finished table has, and what it must pass. */
 export const tableSteps = (table: TableSpec, mayShrink: boolean): Steps => {
   const { primaryKey, indexes, constraints = [], attributes, tests = [], guard, keep } = table;
   const key = primaryKey.length === 0 ? [] : [`primary key (${primaryKey.join(', ')})`];

@@ -12,10 +12,7 @@ import type { RunContext } from '../context.ts';
 import type { PreparedRun } from '../prepare.ts';
 import { failureBefore } from '../../report/notify/events.ts';
 
-/**
- * Long enough for a receiver that answers 500 twice; short enough for a person waiting for the
- * prompt.
- */
+/** Enough for a receiver that answers 500 twice; short for a person who waits for the prompt. */
 const atEndMs = 5_000;
 
 const delivering = (logger: Logger): Delivering => ({
@@ -28,7 +25,6 @@ const delivering = (logger: Logger): Delivering => ({
 export const isSomethingOwed = async (client: Client): Promise<boolean> =>
   (await reachable(client, { env: process.env })).length > 0;
 
-/** Says which variables of receivers are not set here; undefined: none. */
 export const unsetText = (receivers: readonly Receiver[], env: Delivering['env']): string | undefined => {
   const names = receivers.flatMap(({ url, secret }) => [
     url.name,
@@ -41,16 +37,13 @@ export const unsetText = (receivers: readonly Receiver[], env: Delivering['env']
     : `${missing.join(', ')} ${is} not set: notifications wait for a run or worker that has ${it}`;
 };
 
-/**
- * Reports missing variables of receivers. The run does not fail: notifications wait for a process
- * that has the variables.
- */
+/** Warns that notifications wait for a process that has the missing variables. */
 export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receivers' | 'report'>): void => {
   const message = unsetText(receivers, process.env);
   if (message !== undefined) report.emit({ type: 'notice', message });
 };
 
-/** Delivers notifications. What is not delivered in time is left to the next run or worker. */
+/** What is not delivered in time is left to the next run or worker. */
 export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Promise<void> => {
   await withClient(address, (client) => deliverFor(client, delivering(logger), atEndMs)).catch(
     (error: unknown) =>
@@ -58,7 +51,6 @@ export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Prom
   );
 };
 
-/** Delivers notifications if the pipeline itself has receivers. */
 export const deliverOwed = async ({
   address,
   receivers,
@@ -67,10 +59,7 @@ export const deliverOwed = async ({
   if (receivers.length > 0) await deliverAtEnd(address, report.logger);
 };
 
-/**
- * Sends a failure that no ledger could record, because the server is gone. There is no second
- * attempt.
- */
+/** Sends, once, a failure that no ledger could record because the server is lost. */
 export const notifyUnkept = async (
   receivers: readonly Receiver[],
   pipeline: string | null,

@@ -1,5 +1,4 @@
-// Retries publishing while another session's lock or change prevents it, reports the session, and
-// gives up in the end.
+// Retries publishing while another session's lock or change prevents it, and reports that session.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -18,13 +17,12 @@ import { isPassing } from '../../publish/refusals.ts';
 import type { RunContext, Work } from '../context.ts';
 import { stopIfAsked } from '../../core/stop.ts';
 
-/** How long publishing is retried before the run fails. */
 const publishWaitMs = 60_000;
 
-/** A session that has held a lock for this long is named. */
+/** A notice names a session that has held a lock for this long. */
 const patienceMs = 1_000;
 
-/** True if no session blocks us: production has changed since the publication was planned. */
+/** True if production has changed since the plan, so that no session blocks us. */
 const isChange = (error: unknown): boolean => error instanceof ProductionChanged || codeOf(error) === '40001';
 
 const everything = (built: readonly BuiltTable[]): TablesLocked['wanted'] => ({
@@ -38,10 +36,7 @@ const lockedError = (built: readonly BuiltTable[], holder: Holder | undefined, c
   return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds: publishWaitMs / 1_000, pids }, { cause });
 };
 
-/**
- * Names ETL_PUBLISH_MEMORY if the server's lock table is full, because each table needs several
- * locks at once; returns any other error unchanged.
- */
+/** Says so if the server's lock table is full; returns other errors unchanged. */
 const memoryError = async ({ client }: Work, tables: number, cause: unknown): Promise<unknown> => {
   if (codeOf(cause) !== '53200') return cause;
   const { locks } = (await client.query(`select current_setting('max_locks_per_transaction') as locks`))
@@ -49,16 +44,12 @@ const memoryError = async ({ client }: Work, tables: number, cause: unknown): Pr
   return new EtlError('ETL_PUBLISH_MEMORY', { tables, problem: messageOf(cause), locks }, { cause });
 };
 
-/** Number of tables and partitions that are published together. */
 const relationsOf = (built: readonly BuiltTable[]): number =>
   built.reduce((sum, { partitions = [] }) => sum + 1 + partitions.length, 0);
 
 type Announce = (messages: readonly (string | undefined)[]) => void;
 
-/**
- * Announces each message once, and who blocks each table once, because the holders may change with
- * every look.
- */
+/** Announces only the first sessions that block a table: others may follow at every poll. */
 const createAnnouncer = ({ report }: Work) => {
   const reported = new Set<string>();
   const once = (what: string, message: string): void => {
@@ -79,13 +70,10 @@ const createAnnouncer = ({ report }: Work) => {
   return { announce, announceHolders };
 };
 
-/** Runs `work` without counting its time as time for which publishing was tried. */
+/** The time of `work` does not count as time for which publishing was tried. */
 type Untimed = <T>(work: () => Promise<T>) => Promise<T>;
 
-/**
- * Repeats `attempt` until nothing temporary prevents it. Errors: ETL_PUBLISH_LOCKED,
- * ETL_PUBLISH_MEMORY, those of `attempt`.
- */
+/** Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, those of `attempt`. */
 export const untilPublished = async (
   context: RunContext,
   built: readonly BuiltTable[],
@@ -111,7 +99,7 @@ export const untilPublished = async (
       await attempt(locksmith, announce, untimed);
       return;
     } catch (cause) {
-      // The next attempt plans with the changed tables, and refuses what does not fit. Proved by
+      // The next attempt will plan with the changed tables. Proved by
       // test/modes/publish-protects.test.ts, "moved".
       const error = isPassing(cause) || !(await haveChanged(cause)) ? cause : new ProductionChanged();
       if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);

@@ -24,13 +24,10 @@ import { addCounts, countsOfTable, noCounts } from '../../core/counts.ts';
 const sourceTables = ({ spec }: Work): readonly SourceTableSpec[] =>
   spec.tables.filter((table) => table.kind === 'source');
 
-/** Maximum number of fault kinds that an error names, each with an example; etl.reject has all. */
+/** Number of fault kinds that an error shows, each with an example; etl.reject has all. */
 const kindsShown = 5;
 
-/**
- * Throws ETL_REJECT_LIMIT, with examples, if a table has more rejects than its limit, or all tables
- * together have more than the limit of the run.
- */
+/** Errors: ETL_REJECT_LIMIT, with examples, if a table or the whole run has too many rejects. */
 export const checkRejects = async (context: Work, runId: number): Promise<void> => {
   const { client, spec } = context;
   const totals = await fileTotals(client, runId);
@@ -47,7 +44,7 @@ export const checkRejects = async (context: Work, runId: number): Promise<void> 
   }
 };
 
-/** Throws ETL_SOURCE_CHANGED if a file has changed since the run was planned. */
+/** Errors: ETL_SOURCE_CHANGED if a file has changed since the run was planned. */
 export const checkSources = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
   const signal = stopSignal(context);
@@ -65,7 +62,7 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
       );
   await withFilesAtOnce(await fileTotals(client, runId), async (file) => {
     const { table, name, source, location, fingerprint } = file;
-    // An archive with many members is looked at once.
+    // An archive with many members is looked up only once.
     const key = JSON.stringify([table, source, location]);
     const look = looks.get(key) ?? fingerprintOf(file);
     looks.set(key, look);
@@ -74,7 +71,7 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
 };
 
 export interface Complete {
-  /** Rows copied into each typed table. Text tables are not listed: their SQL may drop rows. */
+  /** Rows copied into each typed table. Text tables are missing: their SQL may drop rows. */
   readonly copied: ReadonlyMap<string, number>;
   readonly totals: readonly TableTotals[];
 }
@@ -92,8 +89,8 @@ const tableTotals = (totals: readonly FileTotals[], table: string): TableTotals 
 };
 
 /**
- * Proves from the ledger that every byte of every file is accounted for. Called inside the
- * publishing transaction. Errors: ETL_INCOMPLETE.
+ * Proves that every byte of every file is accounted for. Call this in the publishing transaction.
+ * Errors: ETL_INCOMPLETE.
  */
 export const checkComplete = async (context: Work, runId: number): Promise<Complete> => {
   const { client, spec } = context;

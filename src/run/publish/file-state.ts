@@ -16,7 +16,6 @@ import type { BuiltTable } from '../../publish/table/tables.ts';
 import { plural } from '../../core/wording.ts';
 import type { Work } from '../context.ts';
 
-/** Removes deleted versions from the file state. Errors: ETL_INCOMPLETE. */
 const recordOutgoing = async ({ client, spec }: Work, parts: readonly BuiltTable[]): Promise<void> => {
   const unloaded = parts.flatMap(({ outgoing }) => outgoing.unloaded);
   const kept = new Set(unloaded);
@@ -39,9 +38,8 @@ const recordOutgoing = async ({ client, spec }: Work, parts: readonly BuiltTable
 };
 
 /**
- * Records the files of all tables: for a whole table the run's files replace all others, for a part
- * they are added. Needs as many statements for many tables as for one. Errors: ETL_INCOMPLETE if
- * others have changed the file state.
+ * For a whole table the run's files replace all others, for a part they are added. Errors:
+ * ETL_INCOMPLETE if others have changed the file state.
  */
 export const recordFiles = async (
   context: Work,

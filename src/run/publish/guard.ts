@@ -11,29 +11,24 @@ import type { BuiltTable } from '../../publish/table/tables.ts';
 import { firstOf, formatCount, plural, asList } from '../../core/wording.ts';
 import type { RunContext } from '../context.ts';
 
-/** Maximum number of partitions that a message names. */
 const namedMax = 5;
 
 /** How long a count waits for its lock; publishing then tries again. */
 const countLockMs = 2_000;
 
-/** Counts rows as a reader does, under a lock that other readers do not notice. */
+/** Other readers do not notice the lock under which rows are counted. */
 const countProduction = (client: Client, table: TableNames): Promise<number> =>
   withTransaction(client, async () => {
     await client.query(`set local lock_timeout = ${countLockMs}`);
     return countRows(client, productionName(table));
   });
 
-/** Rows of a table before its publication (null: there is no table) and after it. */
+/** `before`: null if there is no table. */
 interface Measured {
   readonly before: number | null;
   readonly after: number;
-  /** Number of rows that are replaced: those of the replaced partitions, or all rows. */
   readonly replaced: number;
-  /**
-   * Says that partitions were dropped or attached since the last run; undefined: none were, or it
-   * is unknown.
-   */
+  /** A notice if partitions were dropped or attached since the last run. */
   readonly otherParts?: string;
 }
 
@@ -45,9 +40,8 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `it has ${formatCount(counted)}`;
 
 /**
- * Returns the rows of production: as recorded by the run that published this table, if the table
- * still has the same partitions; otherwise counted. Rows are always counted before a table is
- * refused: rows that people deleted since are no loss of the run. Proved by
+ * Recorded rows are taken if the table still has the same partitions. Before a table is refused,
+ * its rows are always counted: rows that people deleted are no loss of the run. Proved by
  * test/modes/dropped-partitions.test.ts.
  */
 const measure = async (client: Client, guard: Guard, { table, strategy }: PublishPlan): Promise<Measured> => {
@@ -79,9 +73,6 @@ const refusalText = (
   return `${schema}.${table}: ${formatCount(after)} rows, its guard requires ${limit}`;
 };
 
-/**
- * Returns the rows of production by table name, without checking a guard: a rollback reports them.
- */
 export const rowsInProduction = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -93,11 +84,8 @@ export const rowsInProduction = async (
 };
 
 /**
- * Compares every table with production before any table is published. Returns the rows of
- * production by table name. They may still change until the publishing transaction: the guard
- * protects against files that are empty or cut off.
- *
- * Errors: ETL_GUARD naming every table that its guard refuses and `allowShrink` does not name.
+ * Returns the rows of production by table name. Errors: ETL_GUARD naming every table that its guard
+ * refuses and `allowShrink` does not name.
  */
 export const checkGuards = async (
   { client, spec, allowShrink, report }: RunContext,

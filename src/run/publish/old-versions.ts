@@ -6,7 +6,7 @@ import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import type { RunContext } from '../context.ts';
 
-/** Drops a version, unless others read it for longer than `lockMs`. */
+/** Fails if others read the version for longer than `lockMs`. */
 export const dropVersion = (client: Client, { id, location }: KeptTable, lockMs: number): Promise<void> =>
   withTransaction(client, async () => {
     await client.query(`set local lock_timeout = ${lockMs}`);
@@ -14,7 +14,7 @@ export const dropVersion = (client: Client, { id, location }: KeptTable, lockMs:
     await runQuery(client, forgetKept([id]));
   });
 
-/** At the end of a run: how long to wait for a reader; the next run tries again. */
+/** How long to wait for a reader at the end of a run; the next run tries again. */
 const dropLockMs = 2_000;
 
 const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void> =>
@@ -24,10 +24,7 @@ const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void>
     report.logger.warn({ error }, problem);
   });
 
-/**
- * Keeps the newest `keep` versions of each table; a table that is no longer declared keeps all
- * versions.
- */
+/** Tables that are no longer declared keep all their versions. */
 export const dropOldVersions = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;
   const kept = await keptTables(client, spec.name);

@@ -25,8 +25,8 @@ import { holdersText } from '../../report/notice.ts';
 import { saveNotices } from '../../report/notice-log.ts';
 
 /**
- * How long small tables wait. Afterwards their rows are replaced in place, which costs seconds and
- * suits every snapshot. A standby reports its snapshots every ten seconds.
+ * How long small tables wait. Then their rows are replaced in place, which suits every snapshot. A
+ * standby reports its snapshots every ten seconds.
  */
 const smallWaitMs = 30_000;
 
@@ -49,10 +49,7 @@ const oldest = (holders: readonly SnapshotHolder[]): Dependent => ({
   name: holdersText(holders),
 });
 
-/**
- * Waits until all snapshots of the first look have ended. Returns those that still exist when the
- * time is over.
- */
+/** Waits until all snapshots of the first poll have ended. Returns those left after `waitMs`. */
 const waitForOlder = async (
   context: RunContext,
   runId: RunId,
@@ -65,7 +62,8 @@ const waitForOlder = async (
     const holders = await watch();
     const leftMs = deadline - performance.now();
     if (holders.length === 0 || leftMs <= 0) return holders;
-    // Short statements end before anybody could read about them.
+    // Announced only after a while, because short statements end before anybody could read the
+    // notice.
     if (pauseMs === pollMsMax && holders.some(({ pid }) => !told.has(pid))) {
       for (const { pid } of holders) told.add(pid);
       context.report.emit({ type: 'snapshots', holders, waitMs: Math.round(leftMs) });
@@ -76,8 +74,8 @@ const waitForOlder = async (
 };
 
 /**
- * Returns the function that plans each attempt to publish. If tables have to be kept in place, all
- * attempts keep them. Errors: ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED, those of planning.
+ * Once tables are kept, all attempts keep them. Errors: ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED,
+ * those of planning.
  */
 export const createPlanner = (context: RunContext, built: readonly BuiltTable[], runId: RunId) => {
   const { client, spec, report } = context;
@@ -86,8 +84,8 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
   let isFirst = true;
 
   /**
-   * Waits for older snapshots. If the time is over, plans without new tables. `isTried`: the tables
-   * cannot be kept in place.
+   * When the time is over, plans without new tables. `isTried`: keeping the tables was tried in
+   * vain.
    */
   const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number, isTried: boolean) => {
     const before = await watch();

@@ -1,18 +1,16 @@
-// Checks at publication that what a run found when it was planned, and when it built its tables,
-// still holds.
+// Checks, when a run publishes, that what it found while planning and building still holds.
 //
-// Other pipelines may fill the same tables, and people may write to them. What the run found
-// decided which files it loaded and which rows it replaces. So everything is looked up again in the
-// publishing transaction, under locks that prevent further changes:
+// Other pipelines may fill the same tables, and people may write to them. So everything is looked
+// up again in the publishing transaction, under locks that prevent further changes:
 //
-//  the table was empty or missing, and has rows       the tables are built again, to add the rows
-//                                                     of the run to the existing rows
-//  rows were to be replaced, and other rows came      refused: ETL_ROWS_LOST
-//  rows were to be kept, and are gone                 refused: ETL_PUBLISH_OVERTAKEN; the next run
-//                                                     loads more files
-//  another pipeline has published the same file       refused: ETL_FILE_TWICE
-//  tables were built or tested with production rows,
-//  and another run has published since                the tables are built again
+//   the table was empty or missing, and has rows       the tables are built again, to add the rows
+//                                                      of the run to the existing rows
+//   rows were to be replaced, and other rows came      refused: ETL_ROWS_LOST
+//   rows were to be kept, and are gone                 refused: ETL_PUBLISH_OVERTAKEN; the next run
+//                                                      loads more files
+//   another pipeline has published the same file       refused: ETL_FILE_TWICE
+//   tables were built or tested with production rows,
+//   and another run has published since                the tables are built again
 //
 // Proved by test/modes/several-pipelines.test.ts and test/fault/several-pipelines.test.ts.
 
@@ -30,11 +28,9 @@ import { isOtherExtent } from '../build/bringing.ts';
 import type { RunContext, Work } from '../context.ts';
 import { refuseLoss } from '../files/refuse-loss.ts';
 
-/** Thrown if tables have to be built again, from the same staging, before they are published. */
+/** Thrown if tables have to be built again, from the same staging. */
 export class Overtaken extends Error {
-  /** The tables whose rows have changed, in words. */
   readonly what: string;
-  /** What the run supplies now. */
   readonly planned: readonly PlannedTable[];
 
   constructor(what: string, problem: string, planned: readonly PlannedTable[]) {
@@ -45,18 +41,14 @@ export class Overtaken extends Error {
 }
 
 /**
- * True if writers have to wait from the beginning of the publishing transaction although a new
- * table replaces the old one: the new table contains rows of the old one, or may replace it only
- * while the old one gets no other rows.
+ * Writers have to wait from the start of the transaction if the new table contains rows of the old
+ * one, or may replace it only if no other rows come.
  */
 export const keepsWritersOut = ({ strategy, table, production }: PublishPlan): boolean =>
   strategy.holdsWriters === true ||
   (production !== undefined && table.extent === 'whole' && table.mode.takesParts);
 
-/**
- * Says why a run may not add rows to a table: the rows that were to be kept are gone. Undefined:
- * they exist.
- */
+/** Returns why the rows that were to be kept are gone; undefined: they exist. */
 const whyMissing = async (
   { client }: Work,
   of: FilesOf,
@@ -68,7 +60,7 @@ const whyMissing = async (
   return 'another pipeline replaced rows of files that this one had loaded';
 };
 
-/** Returns the plan of a run that adds all its files to the rows that came meanwhile. */
+/** Makes the plan of a run that adds all its files to rows that others added meanwhile. */
 const besideOthers = ({ intake, ...planned }: PlannedTable, basis: Basis): PlannedTable => {
   const stays = meaningOf(planned.table.publish).replacesPartitions === true ? { stays: [] } : {};
   const outgoing: Intake['outgoing'] = { files: [], unloaded: [], ...stays, stale: basis.stale };
@@ -78,10 +70,7 @@ const besideOthers = ({ intake, ...planned }: PlannedTable, basis: Basis): Plann
   };
 };
 
-/**
- * Checks a table that is loaded from files. Returns the new plan if the run supplies another part
- * of the table now. Errors: those of `confirmPlanned`.
- */
+/** Returns a new plan if the run must now add to the table instead of replacing it. */
 const confirmFiles = async (
   context: RunContext,
   planned: PlannedTable,
@@ -99,8 +88,7 @@ const confirmFiles = async (
   const isFilled = await hasOthers(client, of);
   if (extent === 'whole' && !isFilled) return undefined;
   const isPublished = basis.publications !== publications;
-  // A file that both pipelines list, under the same name or two names, is loaded by only one of
-  // them.
+  // Of two pipelines that list the same file, under any name, only one loads it.
   if (isPublished && meaningOf(table.publish).refusesTwice === true)
     await refuseCopies(context, { ...planned, intake: { ...intake, extent: 'part' } });
   if (extent === 'whole') return besideOthers(planned, basis);
@@ -111,8 +99,8 @@ const confirmFiles = async (
 };
 
 /**
- * Returns the tables that another run has published since they were built or tested. Empty if
- * nothing of this run depends on rows in production.
+ * Tables that another run has published since they were built or tested. Empty if nothing of this
+ * run depends on rows in production.
  */
 const outdated = (
   { spec }: Work,
@@ -126,9 +114,8 @@ const outdated = (
 };
 
 /**
- * Throws if tables may not be published as they were planned and built. Called before rows are
- * judged, and again in the publishing transaction. Errors: Overtaken, ETL_ROWS_LOST,
- * ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
+ * Called before rows are judged, and again in the publishing transaction. Errors: Overtaken,
+ * ETL_ROWS_LOST, ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
  */
 export const confirmPlanned = async (
   context: RunContext,

@@ -1,5 +1,4 @@
-// Publishes all tables of a run in one transaction, as a list of steps. Each strategy knows how its
-// tables are published.
+// Publishes all tables of a run in one transaction, as a list of steps.
 
 import { assertPublishing } from '../../ledger/run/epoch.ts';
 import { markPublished } from '../../ledger/run/ledger.ts';
@@ -30,21 +29,18 @@ import { createPlanner } from './older-snapshots.ts';
 import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
 
 /**
- * The server ends a publishing session whose client does nothing for this long: the client is
- * frozen, and others wait for its locks. We pause for at most a second. Proved by
- * test/fault/publish-waits.test.ts.
+ * The server ends a publishing session that sends nothing for this long, because others wait for
+ * its locks. We pause for at most a second. Proved by test/fault/publish-waits.test.ts.
  */
 const frozenMs = 5_000;
 
 /** Why tables are published: files were loaded, or a rollback restores an earlier version. */
 export interface Occasion {
-  /** Undefined: a rollback, which becomes a run only when it is published. */
+  /** Missing for a rollback, which becomes a run only when it is published. */
   readonly runId?: number;
-  /** Returns the rows in production by table; throws if a table would have too few rows. */
+  /** Returns row counts in production by table; throws if a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
-  /**
-   * Called in the publishing transaction; throws if what the run was planned by no longer holds.
-   */
+  /** Called in the publishing transaction; throws if the plan's assumptions no longer hold. */
   readonly confirm?: () => Promise<void>;
   /** Called in the publishing transaction; returns the run, and the proof of what was loaded. */
   readonly begin: () => Promise<{ readonly runId: number } & Complete>;
@@ -56,8 +52,8 @@ interface Prepared extends Applied, Pick<Complete, 'totals'> {
 }
 
 /**
- * Creates the schema for kept versions. If it exists, another role may have created it since
- * preflight, so owners are checked. Errors: ETL_UNTRUSTED.
+ * Checks owners, because another role may have created the schema for kept versions since
+ * preflight.
  */
 const ensureKept = async (
   { client, spec, trust }: RunContext,
@@ -67,7 +63,6 @@ const ensureKept = async (
   await refuseOtherSchemas(client, spec.name, trust);
 };
 
-/** Does everything that needs no lock against readers. */
 const prepare = async (
   context: RunContext,
   { begin, confirm, record }: Occasion,
@@ -99,14 +94,9 @@ const prepare = async (
   return { ...applied, runId, totals };
 };
 
-/** True if the table has partitions, declared or made by people. */
 const isPartitioned = ({ table, production }: PublishPlan): boolean =>
   table.partitionBy !== undefined || production?.kind === 'p';
 
-/**
- * Takes the locks that affect readers, and commits, in one message. A run that was cancelled
- * meanwhile is not published.
- */
 const commit = async (
   context: RunContext,
   plans: readonly PublishPlan[],
@@ -120,9 +110,8 @@ const commit = async (
     const marked = await runQuery(client, markPublished(runId, totals));
     if (marked.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
-    // We may lack the right to lock other people's tables, so the statements that lock them get the
-    // same time limit. So do statements that create views and policies, which read other people's
-    // tables.
+    // We may lack the right to lock other people's tables, so statements that lock them get the
+    // same time limit.
     const bounded =
       last.length === 0
         ? last
@@ -131,7 +120,7 @@ const commit = async (
       [
         lockTables(own, 'access exclusive', queueMs, 'only ', lockViews(views)),
         ...bounded,
-        // Comes before the hook, which sets the author's search path.
+        // Comes before the hook, whose statements set the author's search path.
         ...(plans.some(isPartitioned) ? [recordPartitions(runId)] : []),
         ...publishingStatements(context),
         'commit',
@@ -143,8 +132,7 @@ const commit = async (
 };
 
 /**
- * Identifies the tables in production, the runs that published them, and their partitions. If any
- * of these change between two attempts, rows are counted and judged again. Proved by
+ * If one of these values changes between two attempts, rows are counted and judged again. Proved by
  * test/modes/append.test.ts, "at the same time", and dropped-partitions.test.ts.
  */
 const judgedBy = (plans: readonly PublishPlan[]): string =>
@@ -159,7 +147,7 @@ const judgedBy = (plans: readonly PublishPlan[]): string =>
 /**
  * Publishes the built tables together; production changes in one step or not at all.
  *
- * Locks that affect readers are requested with a short time limit, all in one statement, and again
+ * All locks that affect readers are requested in one statement with a short time limit, and again
  * after a pause, so that readers never queue behind us for long. Errors: ETL_INCOMPLETE,
  * ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_PUBLISH_LOCKED,
  * ETL_PUBLISH_MEMORY; ChangedByHand.
@@ -185,10 +173,9 @@ export const publishTables = async (
 };
 
 /**
- * Publishes what a run has built. Returns the reason if the tables have to be built again: they
- * lack what somebody has made in production, or another run has changed what they were built from.
- * Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED, ETL_GUARD,
- * ETL_DUPLICATE_ROWS.
+ * Returns why the tables must be built again, if production or tables that they were built from
+ * have changed. Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED,
+ * ETL_GUARD, ETL_DUPLICATE_ROWS.
  */
 export const publishRun = async (
   context: RunContext,

@@ -12,10 +12,6 @@ import { firstOf } from '../../core/wording.ts';
 import { sourceNames } from '../../db/landing.ts';
 import { dropOldVersions } from './old-versions.ts';
 
-/**
- * Gathers the statistics of partitioned tables that have changed much; reports those that it could
- * not finish.
- */
 const analyzeTables = async (
   { client, spec, report }: Work,
   analyzed: ReadonlySet<string>,
@@ -30,10 +26,6 @@ const analyzeTables = async (
   }
 };
 
-/**
- * Returns the names of partitioned tables that have the statistics of all their rows, from the
- * build or from here.
- */
 const takeBuilt = async ({ client }: Work, built: readonly BuiltTable[]): Promise<Set<string>> => {
   const analyzed = new Set<string>();
   for (const table of built)
@@ -42,13 +34,10 @@ const takeBuilt = async ({ client }: Work, built: readonly BuiltTable[]): Promis
   return analyzed;
 };
 
-/** Maximum number of tables that a message names. */
 const shownMax = 5;
 
-/** How long the end of a run waits for readers of tables that were replaced. */
 const readersMs = 2_000;
 
-/** Drops the tables that were replaced; reports those that somebody still reads. */
 export const dropReplaced = async ({ client, spec, report }: RunContext): Promise<void> => {
   const left = await tidyBuildSchema(client, spec.name, readersMs);
   if (left.length === 0) return;
@@ -58,8 +47,8 @@ export const dropReplaced = async ({ client, spec, report }: RunContext): Promis
 };
 
 /**
- * Cleans up. The run is published already, so a failure here must not fail it. `built`: the tables
- * that it has published, if known.
+ * The run is published already, so a failure here must not fail it. `built`: the published tables,
+ * if known.
  */
 export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] = []): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;

@@ -11,7 +11,6 @@ export const append = ({ changed, gone }: AppendSpec): Meaning => ({
   changed,
   gone,
   rowsKnownBy: 'file',
-  // The rows of single files are deleted.
   fileNeed: changed === 'reload' || gone === 'unload' ? "changed: 'reload' and gone: 'unload'" : undefined,
   refusesTwice: true,
 });

@@ -16,11 +16,9 @@ import { writtenColumns } from '../../table/table-state.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { rowsWithheld } from '../../refusals.ts';
 
-// The strategy 'append': inserts the rows of some files, and deletes the rows of removed files.
-//
-// Readers see everything with the commit, or wait if keys or indexes change. Writers wait.
+// Inserts the rows of some files, and deletes the rows of removed files. Readers see everything
+// with the commit, or wait if keys or indexes change. Writers wait.
 
-/** Deletes the rows of removed or reloaded files. */
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
   const { files } = table.outgoing;
   if (files.length === 0) return;
@@ -30,7 +28,6 @@ const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<v
   );
 };
 
-/** Returns the number of written rows. Referenced rows of a reloaded file are updated. */
 const insertRows = async (client: Client, { table, builtAs, production }: PublishPlan): Promise<number> => {
   const names = writtenColumns(builtAs.columns).map(({ name }) => name);
   const list = quoteNames(names);
@@ -46,7 +43,10 @@ const insertRows = async (client: Client, { table, builtAs, production }: Publis
   return (await client.query(upsert, [files])).rowCount ?? 0;
 };
 
-/** Inserts before deleting if other tables reference the rows. */
+/**
+ * If other tables reference the rows, inserts first: rows with the same key are then updated, not
+ * deleted.
+ */
 const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> => {
   if (!plan.production!.isReferenced) {
     await deleteOutgoing(client, plan);
@@ -57,7 +57,6 @@ const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> 
   return inserted;
 };
 
-/** Finds the new rows with existing keys, after undoing the statements. */
 const duplicatesOf = async (
   client: Client,
   plan: PublishPlan,
@@ -68,7 +67,6 @@ const duplicatesOf = async (
   return findDuplicates(client, plan, cause);
 };
 
-/** Errors: DuplicateRows, ETL_PUBLISH_WITHHELD. */
 const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { path, table, rows } = plan.table;
   await client.query('savepoint rows');
@@ -85,11 +83,10 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
   throw (await duplicatesOf(client, plan, undefined)) ?? rowsWithheld(table, plan.production!, problem);
 };
 
-/** Returns the keys and indexes to make afterwards. */
 const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
   const { table } = plan;
   const changes = keyChanges(plan);
-  // Makes hidden rows an error: rows of removed files that policies hide would remain.
+  // Policies could hide rows of removed files, which would remain: this makes that an error.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
   await doKeySteps(client, table, changes.drop);
@@ -107,7 +104,6 @@ const strategy: Strategy = {
     return ['select', 'insert', 'delete', ...(isUpserted ? (['update'] as const) : [])];
   },
 
-  /** `apply` compares the number of inserted rows with the expected one. */
   rowsAtLeast: ({ rows, leaving }, before) => (before ?? 0) - leaving + rows,
   apply: (client, plans) => writeEach(client, plans, appendRows),
 };

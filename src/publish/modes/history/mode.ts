@@ -24,13 +24,10 @@ import { merge } from '../merge/merge.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, type TableIndex } from '../../table/table-state.ts';
 
-// The strategy 'history': keeps every version of a row, by primary key, with its validity period.
-//
-// The versions of the keys in a run are computed from the run's records and the existing versions.
-// Only versions that differ from the existing ones are written. So a late record adds a version in
-// between, and a record that was loaded before changes nothing.
+// Computes the versions of all keys in a run from the run's records and the existing versions, and
+// writes only the differences. So a late record adds a version in between, and a record that was
+// loaded before changes nothing.
 
-/** SQL: true if the production row `o` has a key of the run. */
 const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
   const kept = [...key.columns.keys()].filter((at) => key.columns[at] !== mode.versions!.from);
   const own = {
@@ -66,7 +63,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
       from (${selectVersions(table, names, table.rowsFrom, { rows: '_etl_touched' })}) t
         full join _etl_touched o on ${haveSame(key, 't', 'o')}
       where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
-    // Materialized: versions are computed from these rows and compared with them.
+    // Materialized, because versions are computed from these rows and compared with them.
     `with _etl_touched as materialized (select ${identity}o.* from ${rows} o where ${isTouched(table, key)})`,
   );
 };
@@ -77,7 +74,7 @@ const strategy: Strategy = {
 
   needs: () => ['select', 'insert', 'update'],
 
-  /** A run adds versions. A late record may merge two versions into one, which is rare. */
+  /** A run adds versions. Only rarely, a late record merges two versions into one. */
   rowsAtLeast: (_, before) => before ?? 0,
 
   apply: (client, plans) => writeEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),
@@ -89,7 +86,6 @@ const strategy: Strategy = {
   },
 };
 
-/** SQL sees all versions of the run's keys as new. */
 const see: PartWays['see'] = (part, state, names, production) => {
   const touched = isTouched(part, keyOf(state));
   const versions = selectVersions(part, names, part.rowsFrom, { rows: production, isTouched: touched });
@@ -97,7 +93,7 @@ const see: PartWays['see'] = (part, state, names, production) => {
   return seeExchanged(names, production, come, touched);
 };
 
-/** Computes the versions of all rows. A run of some files only reports where its records are. */
+/** For a run of some files, publishing computes the versions later. */
 const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const columns = publishedColumns(table).map(({ name }) => name);
   const staged = await countRows(client, staging);

@@ -6,13 +6,13 @@ import { mergeColumns } from '../../../db/names.ts';
 import type { VersionTimes } from '../../table/meaning.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
 
-/** Existing versions. `isTouched`: SQL, true if row `o` has a key of staging; undefined: all do. */
+/** `isTouched`: SQL, true if the existing version `o` has a key of staging; missing: all have. */
 export interface Existing {
   readonly rows: string;
   readonly isTouched?: string;
 }
 
-/** Columns whose change makes a new version: not the key, the times or the lineage. */
+/** A change of key, times or lineage alone makes no new version. */
 export const comparedColumns = (table: DeclaredTable, names: readonly string[]): readonly string[] => {
   const { at, to } = table.mode.versions!;
   const others = new Set([...table.primaryKey, at, to, ...lineageOf(table)]);
@@ -23,7 +23,7 @@ const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)}
 
 /**
  * SQL: time from which a record is valid. Without a column for it: the start of the run, or just
- * after the last known time of any version, if the clock went back.
+ * after the last time of any version, if the clock went back.
  */
 const timeOf = (versions: VersionTimes, existing: Existing | undefined): string => {
   const [from, to] = [quoteName(versions.from), quoteName(versions.to)];
@@ -33,9 +33,8 @@ const timeOf = (versions: VersionTimes, existing: Existing | undefined): string 
 
 /**
  * SQL: all versions of the keys in staging. Each record and each existing version is an event at
- * its start. The end of a version is an event, too, if no other version follows. Of several records
- * at the same time, the last one counts. Events that change nothing are dropped. `names`: columns
- * of a version, with or without `to`.
+ * its start; so is the end of a version that no other version follows. Of records at the same time,
+ * the last one counts. `names`: columns of a version, with or without `to`.
  */
 export const selectVersions = (
   table: DeclaredTable,

@@ -1,4 +1,4 @@
-// The rows that a merge has to write: a table of differences, and the statements that write them.
+// Finds the rows that a merge has to write, and writes them.
 
 import { setJoinMemory } from '../../../db/session/session-settings.ts';
 import { withPath, withTransaction, type Client } from '../../../db/client.ts';
@@ -16,7 +16,7 @@ import { rowsWithheld } from '../../refusals.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, writtenColumns } from '../../table/table-state.ts';
 
-/** Kinds of differences. `older`: a record that is ignored, because the existing row is newer. */
+/** `older`: a record that is ignored, because the existing row is newer. */
 export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
 
 /** Extra columns of the table of differences: ctid and xmin of the existing row, and the kind. */
@@ -29,7 +29,6 @@ export const diffOf = ({ table }: BuiltOver): string => quoteName(table.buildSch
 export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
   writtenColumns(builtAs.columns).map(({ name }) => name);
 
-/** Columns that identify the existing row. */
 const identity = (over: BuiltOver): string =>
   isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
@@ -51,8 +50,8 @@ export const createDifferences = async (
 };
 
 /**
- * Helps the server to join many rows with production: if it knows that each of the run's rows has
- * its own key, it hashes these in memory instead of hashing all of production.
+ * If the server knows that the run's keys are unique, it hashes the run's rows instead of
+ * production.
  */
 export const prepareJoin = async (
   client: Client,
@@ -69,7 +68,6 @@ export const prepareJoin = async (
   });
 };
 
-/** The order in which the rows of a run are written. */
 const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
   const { table, builtAs, production } = over;
   const { rowsFrom, rows, deletions } = table;
@@ -83,7 +81,7 @@ const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
   });
 };
 
-/** Finds the differences, in parallel if the server likes: nothing of production is written. */
+/** A separate query, because only a query that writes no row of production runs in parallel. */
 export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, builtAs, production } = over;
   const names = columnNames(over);
@@ -121,7 +119,6 @@ export const countDifferences = async (client: Client, over: BuiltOver): Promise
 
 const counted = new WeakMap<PublishPlan, Promise<Differences>>();
 
-/** Number of differences of each kind; counted only once. */
 export const differencesOf = (client: Client, plan: PublishPlan): Promise<Differences> => {
   const counts =
     counted.get(plan) ?? (plan.found ? Promise.resolve(plan.found.counts) : countDifferences(client, plan));
@@ -139,7 +136,6 @@ const sameRow = (plan: PublishPlan): string => {
 
 const words = { remove: 'deleted', update: 'updated', insert: 'inserted' } as const;
 
-/** The statement that writes the differences of one kind. */
 const statementOf: Readonly<Record<keyof typeof words, (plan: PublishPlan) => string>> = {
   remove: (plan) =>
     `delete from ${ownRows(plan.table, plan.production!)} o using ${diffOf(plan)} d
@@ -172,7 +168,6 @@ const writeDifferences = async (client: Client, plan: PublishPlan): Promise<void
   }
 };
 
-/** Writes what `find` finds; returns indexes to make afterwards. Rows are found by the key. */
 export const writeFound = async (
   client: Client,
   plan: PublishPlan,
@@ -180,7 +175,7 @@ export const writeFound = async (
 ): Promise<readonly KeyStep[]> => {
   const { table } = plan;
   const changes = keyChanges(plan);
-  // Makes hidden rows an error: rows that policies hide would be inserted again.
+  // Policies could hide rows, which would be inserted again: this makes that an error.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
   await doKeySteps(client, table, [...changes.drop, ...changes.key]);

@@ -11,12 +11,9 @@ import { builtName, mergeColumns, onceName } from '../../../db/names.ts';
 import { publishedColumns } from '../../table/tables.ts';
 import type { Filled, Filling, Mode } from '../contract.ts';
 
-/** The staged records. */
 interface Staged extends Filling {
-  /** Columns of production. */
   readonly columns: readonly string[];
   readonly records: number;
-  /** True if some key occurs twice. */
   readonly isTwice: boolean;
 }
 
@@ -24,12 +21,10 @@ const withDeleted = ({ columns, names: { mode } }: Staged): string =>
   quoteNames(mode.deletes === true ? [...columns, mergeColumns.deleted] : columns);
 
 /**
- * True if staging has a key twice. Sorting keys for an index takes a third of the time of grouping
- * them, and several processes share the sort. The index is not kept, because corrected records may
- * still be added. It is dropped and not rolled back: files of a rolled back unlogged index can make
- * a server that crashes at that time fail its first recovery (test/integration/unlogged.test.ts,
- * "the keys of a merge"). An index that a repeated key has stopped has no such file yet. Needs a
- * transaction.
+ * True if staging has a key twice. Building an index takes a third of the time of grouping keys.
+ * The index is dropped, because corrected records may still be added, and not rolled back: a server
+ * that crashes just then would fail its first recovery because of the index's file
+ * (test/integration/unlogged.test.ts, "the keys of a merge"). Needs a transaction.
  */
 export const hasTwice = async (
   client: Client,
@@ -51,7 +46,6 @@ export const hasTwice = async (
   return false;
 };
 
-/** SQL: the last record of each key, by `newer` if declared, then by file and line. */
 const selectLast = (staged: Staged): string => {
   const { names, staging } = staged;
   const { newer } = names.mode.merge!;
@@ -63,10 +57,9 @@ const selectLast = (staged: Staged): string => {
     order by ${key}, ${newest} _etl_ordinal desc, ${quoteName(line)} desc`;
 };
 
-/** Where the rows are, and how many. */
 type Merged = Pick<Filled, 'rowsFrom' | 'rows' | 'deletions'>;
 
-/** Rows for an existing table: those of staging itself, unless a key occurs twice. */
+/** Without a repeated key, the rows for an existing table are staging itself. */
 const lastRecords = async (staged: Staged): Promise<Merged> => {
   const { client, names, staging, records, isTwice } = staged;
   if (!isTwice && names.mode.deletes !== true) return { rowsFrom: staging, rows: records, deletions: 0 };
@@ -80,7 +73,6 @@ const lastRecords = async (staged: Staged): Promise<Merged> => {
   return { rowsFrom, ...rows[0] };
 };
 
-/** Creates a table of all rows. */
 const createMerged = async (staged: Staged): Promise<Merged> => {
   const { client, names, columns, staging, isTwice } = staged;
   const records = isTwice ? `(${selectLast(staged)})` : staging;
@@ -90,10 +82,8 @@ const createMerged = async (staged: Staged): Promise<Merged> => {
   return { rowsFrom: builtName(names), rows: rowCount ?? 0, deletions: 0 };
 };
 
-/** Number of keys that an error names. */
 const twiceMax = 5;
 
-/** Errors: ETL_DUPLICATE_ROWS, with file and line of both records. */
 const refuseTwice = async ({ client, names: { table, primaryKey }, staging }: Filling): Promise<void> => {
   const { file, line } = mergeColumns;
   const list = quoteNames(primaryKey);
@@ -111,7 +101,6 @@ const refuseTwice = async ({ client, names: { table, primaryKey }, staging }: Fi
   throw new EtlError('ETL_DUPLICATE_ROWS', { table, key: `primary key (${primaryKey.join(', ')})`, records });
 };
 
-/** Supplies each key once: rows for an existing table, or all rows of a new one. */
 export const fillMerged: Mode['fillTable'] = async (work) => {
   const { client, table, names, staging } = work;
   const columns = publishedColumns(table).map(({ name }) => name);

@@ -8,14 +8,11 @@ import type { TableIndex, TableState } from '../../table/table-state.ts';
 
 type Merged = Pick<DeclaredTable, 'primaryKey' | 'mode' | 'declared'>;
 
-/** The declared key, as it is on the table of the run's rows. */
 export const keyOf = ({ indexes }: TableState): TableIndex => indexes.find(({ isPrimary }) => isPrimary)!;
 
-/** SQL: true if the record deletes the row of its key. */
 export const isDeletion = ({ deletes = false }: Meaning, alias: string): string =>
   deletes ? `${alias}.${quoteName(mergeColumns.deleted)}` : 'false';
 
-/** SQL: true if the existing row is newer. */
 export const isOlder = ({ merge }: Meaning): string => {
   const newer = merge?.newer;
   if (newer === undefined) return 'false';
@@ -27,7 +24,6 @@ export const isOlder = ({ merge }: Meaning): string => {
 export const lineageOf = ({ declared }: Pick<DeclaredTable, 'declared'>): readonly string[] =>
   declared.flatMap(({ name, lineage }) => (lineage === undefined ? [] : [name]));
 
-/** Columns of an existing row that change, including lineage. */
 export const changingColumns = (table: Merged, names: readonly string[]): readonly string[] => {
   const { primaryKey, mode } = table;
   const changing = new Set([...(mode.merge?.update ?? names), ...lineageOf(table)]);
@@ -35,9 +31,8 @@ export const changingColumns = (table: Merged, names: readonly string[]): readon
 };
 
 /**
- * SQL: true if the row has to be written. Compares values byte by byte: that works for any type,
- * and finds changes that equality ignores, such as 'a' and 'A' in a case-insensitive collation.
- * PostgreSQL, "Composite Type Comparison".
+ * Compares values byte by byte, which works for any type and finds changes that equality ignores,
+ * such as 'a' and 'A' in a case-insensitive collation. PostgreSQL, "Composite Type Comparison".
  */
 export const isDifferent = (table: Merged, names: readonly string[]): string => {
   const lineage = lineageOf(table);

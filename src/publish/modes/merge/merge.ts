@@ -1,9 +1,8 @@
 // The strategy 'merge': rows of some files replace rows with the same key; others are added.
 //
-// The differences are found first, in one pass, and only these are written: an unchanged row costs
-// no log and leaves no dead row. Existing rows are updated, so that triggers, foreign keys and
-// policies see the same row. Readers see everything with the commit, or wait if keys or indexes
-// change. Writers wait, also during a second comparison if somebody wrote after the first.
+// Only differences are written: an unchanged row costs no log and leaves no dead row. Rows are
+// updated in place, so that triggers, foreign keys and policies see the same row. Readers see
+// everything with the commit, or wait if keys or indexes change. Writers wait.
 
 import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
@@ -28,10 +27,9 @@ const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: Productio
   );
 };
 
-/** For differences found before the lock, these errors may be due to later writes of others. */
+/** Later writes of others may cause these errors, if differences were found before the lock. */
 const mayBeStale = new Set(['23505', 'ETL_PUBLISH_WITHHELD']);
 
-/** Writes the differences; those found earlier, if any. Errors: ProductionChanged. */
 const write = (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> =>
   plan.found === undefined
     ? writeFound(client, plan, findDifferences)
@@ -70,7 +68,6 @@ export const merge: Strategy = {
     };
   },
 
-  /** `apply` has already compared the number of written rows with the differences. */
   verify: async (client, plan, before) => {
     const { insert, remove } = await differencesOf(client, plan);
     return (before ?? 0) + insert - remove;

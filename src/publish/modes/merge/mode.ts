@@ -9,7 +9,6 @@ import { changingColumns, isDeletion, isOlder, keyOf } from './merge-sql.ts';
 import { merge as strategy } from './merge.ts';
 import { lookAndRebuild, rebuild } from './rebuild.ts';
 
-/** SQL sees the run's row of each key, unless the existing row is newer. */
 const see: PartWays['see'] = (part, state, names, production) => {
   const key = keyOf(state);
   const [comes, isThere] = ['n', 'o'].map((alias) => `${alias}.${quoteName(key.columns[0]!)} is not null`);

@@ -1,10 +1,9 @@
-// The strategy 'rebuild': a merge that changes much of a table builds a new one from production's
-// rows and the run's, and swaps.
+// The strategy 'rebuild': a merge that changes much of a table builds a new table and swaps.
 //
 // The new table is built from one snapshot of production while other sessions read and write. Then
-// writers are locked out. If one of them wrote after the snapshot, the new table is discarded and
-// the rows are merged one by one instead. So readers wait as for a swap, and writers no longer than
-// a scan of the table takes.
+// writers are locked out. If a session wrote after the snapshot, the new table is discarded and the
+// rows are merged one by one. So readers wait as for a swap, and writers for as long as a scan of
+// the table takes.
 
 import { setSortMemory } from '../../../db/session/session-settings.ts';
 import { withPath, withTransaction, type Client } from '../../../db/client.ts';
@@ -34,10 +33,9 @@ import { publishRefusal } from '../../refusals.ts';
 import { swap } from '../replace/swap.ts';
 
 /**
- * Microseconds for a row that is updated in place, and for each row of a rebuilt table; and for
- * each index beside the key. Measured with a million rows of 110 bytes, UUID keys, PostgreSQL 18
- * and `wal_level = replica`: a changed row took 6 to 20, plus 4 per index; a rebuilt row 1.9 to 2.3
- * with key and statistics, plus 0.3 per index.
+ * Microseconds per changed row of an update in place, and per row of a rebuilt table; `index`: for
+ * each index beside the key. Measured with a million rows of 110 bytes, UUID keys, PostgreSQL 18: a
+ * changed row took 6 to 20, plus 4 per index; a rebuilt row 1.9 to 2.3, plus 0.3 per index.
  */
 const changedRow = { itself: 7, index: 4 };
 const anyRow = { itself: 2, index: 0.3 };
@@ -55,11 +53,11 @@ const isCheaper = (counts: Differences, { indexes, published }: ProductionTable)
   return changing - rebuilding > leastSaved;
 };
 
-/** True if a copy of production's definition is enough for a new table, and we may replace it. */
 const mayRebuild = (over: BuiltOver): boolean => {
   const { table, production } = over;
   if (production === undefined || table.mode.merge?.by === 'upsert' || !isOnePiece(production)) return false;
-  // Another owner may not let us create a table for them; try only if `by: 'rebuild'` is declared.
+  // We may lack the right to create a table for another owner, so only a declared `by: 'rebuild'`
+  // tries.
   if (table.mode.merge?.by !== 'rebuild' && production.owner !== null) return false;
   const names = new Set(columnNames(over));
   const isSwapped = swap.takes(table, production) && production.published?.isMade === true;
@@ -67,7 +65,7 @@ const mayRebuild = (over: BuiltOver): boolean => {
   return production.columns.every(({ name }) => names.has(name)) && !isAltered(over);
 };
 
-/** True if the server's catalogue shows nothing that a copy would lack. */
+/** True if the catalogue shows nothing that `create table … like` would leave out. */
 const isPlain = async (client: Client, production: ProductionTable): Promise<boolean> => {
   const { rows } = await client.query(
     `select has_schema_privilege(c.relnamespace, 'create') and c.reltablespace = 0
@@ -81,7 +79,7 @@ const isPlain = async (client: Client, production: ProductionTable): Promise<boo
   return rows[0]?.isPlain === true;
 };
 
-/** Changes whenever a row is written: covers ctid and xmin of every row. */
+/** The state changes whenever a row is written: it covers ctid and xmin of every row. */
 const readState = async (client: Client, table: TableNames): Promise<ReadState> => {
   const { rows } = await client.query(
     `select count(*)::float8 as rows, coalesce(bit_xor(hashtidextended(ctid, xmin::text::bigint)), 0)::text as versions
@@ -90,7 +88,7 @@ const readState = async (client: Client, table: TableNames): Promise<ReadState> 
   return rows[0];
 };
 
-/** Creates a table like production's. Storage parameters matter: they decide how pages fill. */
+/** Copies the storage parameters, too: they decide how pages fill. */
 const createLike = async (client: Client, names: TableNames, oid: number): Promise<void> => {
   const { rows } = await client.query(
     `select 'with (' || array_to_string(reloptions, ', ') || ')' as options from pg_class where oid = $1`,
@@ -118,13 +116,12 @@ const makeIndexes = async (client: Client, names: TableNames, oid: number): Prom
       where i.indrelid = $1 and i.indisvalid order by i.indisprimary desc, x.relname`,
     [oid, names.schema, names.table, builtName(names), names.buildSchema],
   );
-  // The server wrote these texts for its own search path: on another path, `a = b` could call
-  // somebody else's operator.
+  // The server wrote these texts for the current search path: with another path, `a = b` could call
+  // an operator in a different schema.
   for (const { make, targets } of rows) await client.query([make, ...targets].join(';\n'));
   return rows.map(({ rename }) => rename);
 };
 
-/** Errors: ETL_INCOMPLETE. */
 const build = async (client: Client, over: BuiltOver, counts: Differences): Promise<Rebuilt> => {
   const { table, production } = over;
   const names = { ...table, built: rebuiltName(table.table) };
@@ -170,16 +167,14 @@ const tryBuild = async (
   }
 };
 
-/** Must the table be altered first, or is a key checked at the commit, too late to merge? */
 const isAltered = (over: BuiltOver): boolean =>
   keyChanges(over).texts.length > 0 || over.production!.indexes.some(({ isImmediate }) => !isImmediate);
 
-/** Longest wait for a lock; publishing then tries again. */
 const lockMs = 2_000;
 
 /**
- * Finds the differences of a merge before anybody has to wait, and builds a new table if that is
- * cheaper. Undefined: the table has to be altered first, or a ctid does not identify its rows.
+ * Finds the differences before anybody has to wait. Undefined: the table must be altered first, or
+ * a ctid does not identify a row.
  */
 export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<Found | undefined> => {
   const { table, production } = over;
@@ -222,7 +217,6 @@ export const rebuild: Strategy = {
       const { read, renames } = found!.rebuilt!;
       const { rows, versions } = await readState(client, table);
       if (rows !== read.rows || versions !== read.versions) throw new ProductionChanged();
-      // Frees the names of its indexes.
       await client.query(
         [`drop table ${builtName({ ...table, built: partName(table.table) })}`, ...renames].join(';\n'),
       );

@@ -1,5 +1,4 @@
 // The strategy 'in place': replaces all rows of a table that must be kept because of dependents.
-//
 // Readers see the old rows until the commit, or wait if keys or indexes change. Writers wait.
 
 import { withPath, type Client } from '../../../db/client.ts';
@@ -23,10 +22,9 @@ import { publishRefusal, rowsWithheld } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import { haveSame, writtenColumns, type TableIndex } from '../../table/table-state.ts';
 
-/** SQL: true for rows that are replaced. */
 const replacedOf = ({ touched }: BuiltTable): string => touched?.where ?? 'true';
 
-/** Unique indexes in which a new row takes the value of a kept row, which may still have it. */
+/** Finds unique indexes in which a new row takes a value that another kept row still has. */
 const tradedIndexes = async (
   client: Client,
   table: BuiltTable,
@@ -50,7 +48,7 @@ const tradedIndexes = async (
   return traded;
 };
 
-/** Only people may drop their constraints. */
+/** Throws, because dropping a constraint is left to the person who made it. */
 const refuseConstraint = (
   { table }: BuiltTable,
   { dependents }: ProductionTable,
@@ -63,7 +61,9 @@ const refuseConstraint = (
   throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '23505', problem, hint });
 };
 
-/** Updates rows whose key stays, so references stay valid. Returns indexes to make afterwards. */
+/**
+ * Updates rows whose key stays, so that references stay valid. Returns indexes to make afterwards.
+ */
 const replaceByKey = async (
   client: Client,
   table: BuiltTable,
@@ -101,7 +101,7 @@ const replaceByKey = async (
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
-/** The server's refusal as our error. 0A000: this kind of table (Citus) refuses a statement. */
+/** 0A000: this kind of table (Citus) refuses a statement. */
 const refused = ({ table: names, production }: PublishPlan, cause: unknown): unknown => {
   const { schema, table } = names;
   if (codeOf(cause) !== '0A000') return publishRefusal(table, cause);
@@ -110,13 +110,12 @@ const refused = ({ table: names, production }: PublishPlan, cause: unknown): unk
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 
-/** Returns the keys and indexes to make afterwards. */
 const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
   const { table, builtAs } = plan;
   const production = plan.production!;
   const [target, built] = [productionName(table), builtName(table)];
   const changes = keyChanges(plan);
-  // Makes hidden rows an error: policies could hide rows from us, which would then remain.
+  // Policies could hide rows, which would remain: this makes that an error.
   await client.query('set local row_security = off');
   await copyAway(client, plan, ownRows(table, production));
   await ensurePartitions(client, plan);
@@ -128,7 +127,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     await doKeySteps(client, table, [...changes.drop, ...changes.key]);
     left.push(...(await replaceByKey(client, table, production, names)));
   } else {
-    // A replicated table cannot delete rows without a key: drop it after them, make it at the end.
+    // A replicated table cannot delete rows without a key, so the key is dropped after them.
     await withPath(client, table.path, () =>
       client.query(`delete from ${ownRows(table, production)} where ${replacedOf(table)}`),
     );
@@ -138,7 +137,8 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     );
     left.push(...changes.key);
   }
-  // Frees names of table and indexes. Other built tables may reference the table, hence `cascade`.
+  // Frees the names of the table and its indexes. Other built tables may reference the table, hence
+  // `cascade`.
   await client.query(`drop table ${built} cascade`);
   return [...left, ...changes.make];
 };
@@ -172,7 +172,7 @@ export const inPlace: Strategy = {
   notice: (plan) => {
     const { schema, table } = plan.table;
     const { texts } = keyChanges(plan);
-    // No notice: it would be the same in every run, and the user could not change anything.
+    // No notice: every run would repeat it, and the user could not change anything.
     const isOrdinary = plan.stays?.kind === rowsWritten && plan.production!.dependents.every(isForReaders);
     if (isOrdinary && texts.length === 0) return undefined;
     const readers =

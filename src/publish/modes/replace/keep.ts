@@ -1,8 +1,5 @@
-// Keeps the replaced table as an earlier version, and restores names if a version returns.
-//
-// A swap moves the old table into etl_kept with its indexes; rows that are replaced in place are
-// copied there. The kept table is named after the oid of the table, which is unique at the time,
-// and the run that loaded its rows.
+// Keeps the replaced table as an earlier version. A swap moves the old table into etl_kept with its
+// indexes; rows that are replaced in place are copied there.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, type Query } from '../../../db/sql.ts';
@@ -11,7 +8,6 @@ import type { BuiltOver } from '../../table/built-over.ts';
 import { keptSchema, productionName } from '../../../db/names.ts';
 import type { ProductionTable } from '../../table/production.ts';
 
-/** A plan that replaces existing rows. */
 interface Replacing {
   readonly production: ProductionTable;
 }
@@ -24,10 +20,8 @@ const versionOf = ({ published }: ProductionTable): number => published?.run ?? 
 
 const keptName = (production: ProductionTable): string => `run_${versionOf(production)}_${production.oid}`;
 
-/** Name of an index on a replaced table. */
 export const oldIndexName = (oid: number, index: number): string => `etl_old_${oid}_${index}`;
 
-/** Moves the old table away, under locks that block readers. */
 export const moveAway = (plan: BuiltOver): readonly string[] => {
   const { table, production } = plan;
   if (production === undefined) return [];
@@ -43,7 +37,6 @@ export const moveAway = (plan: BuiltOver): readonly string[] => {
   ];
 };
 
-/** Copies rows that are about to be replaced in place. `rows`: what to copy, for `from`. */
 export const copyAway = async (client: Client, plan: BuiltOver, rows: string): Promise<void> => {
   if (!isKept(plan)) return;
   const name = quoteName(keptSchema, keptName(plan.production));
@@ -51,14 +44,12 @@ export const copyAway = async (client: Client, plan: BuiltOver, rows: string): P
   await client.query(`insert into ${name} select * from ${rows}`);
 };
 
-/** Restores the names of the indexes of a version that returns. */
 export const returnNames = ({ table, builtAs }: BuiltOver): readonly string[] =>
   (table.returns?.indexes ?? []).map(
     (name, index) =>
       `alter index ${quoteName(table.schema, oldIndexName(builtAs.oid, index))} rename to ${quoteName(name)};`,
   );
 
-/** Records the tables that these plans keep as earlier versions. */
 export const insertKept = (runId: number, pipeline: string, plans: readonly PublishPlan[]): Query => ({
   text: `insert into etl.kept_table (pipeline, schema_name, table_name, run_id, replaced_by, kept_name, table_oid, rows, indexes)
     select $1, k.schema_name, k.table_name, k.run_id, $2, k.kept_name,

@@ -9,7 +9,6 @@ import { inPlace } from './in-place.ts';
 import { partitions } from './partitions.ts';
 import { swap } from './swap.ts';
 
-/** For all rows of a table, in any mode. */
 export const allRows: Ways = { strategies: [partitions, swap, inPlace], complete: buildAside };
 
 export const replace: Mode = { fillTable: fillAll };

@@ -10,14 +10,12 @@ import { selectFingerprints } from '../../table/dependents.ts';
 import { ProductionChanged, readCatalogues, type ProductionTable } from '../../table/production.ts';
 import type { BuiltState } from '../../table/table-state.ts';
 
-/** A built table or partition, and the one that it replaces. */
 export interface Move {
   readonly table: TableNames;
   readonly builtAs: Pick<BuiltState, 'oid'>;
   readonly production: Pick<ProductionTable, 'oid' | 'owner' | 'indexes' | 'fingerprint'> | undefined;
 }
 
-/** Temporary name of a new table until the old one is renamed. */
 export const waitingName = ({ builtAs }: Move): string => `etl_new_${builtAs.oid}`;
 
 /** 42P07: the name was taken meanwhile; 23505: by a transaction that was still open then. */
@@ -27,7 +25,6 @@ const unlessTaken = async (client: Client, sql: string): Promise<void> => {
   });
 };
 
-/** Gives new tables the schema's default privileges, copied from a temporary empty table. */
 export const inheritDefaults = async (client: Client, moves: readonly Move[]): Promise<void> => {
   if (moves.length === 0) return;
   const probe = productionName(moves[0]!.table);
@@ -40,7 +37,7 @@ export const inheritDefaults = async (client: Client, moves: readonly Move[]): P
   await client.query(`drop table ${probe}`);
 };
 
-/** Renames old indexes to free their names; readers do not wait. PostgreSQL, "ALTER INDEX". */
+/** Readers do not wait for a renamed index. PostgreSQL, "ALTER INDEX". */
 export const freeNames = ({ table, production }: Move): readonly string[] =>
   (production?.indexes ?? []).map(
     ({ name }, index) =>
@@ -53,7 +50,7 @@ export const moveIn = (move: Move): readonly string[] => {
   return [
     `alter table ${builtName(table)} rename to ${quoteName(waiting)};`,
     `alter table ${quoteName(table.buildSchema, waiting)} set schema ${quoteName(table.schema)};`,
-    // After the move: another owner may lack the privilege to create in the build schema.
+    // After the move, because another owner may lack the privilege to create in the build schema.
     ...(production?.owner == null
       ? []
       : [`alter table ${quoteName(table.schema, waiting)} owner to ${quoteName(production.owner)};`]),

@@ -1,10 +1,9 @@
 // The strategy 'partitions': replaces partitions of production by built ones. The table itself is
-// kept if something depends on it, or if only some partitions are replaced. Otherwise the whole
-// table is replaced (whole.ts).
+// kept if something depends on it or if only some partitions are replaced; otherwise whole.ts
+// replaces the whole table.
 //
-// As with a swap, only one query blocks readers: it locks the table, detaches old partitions,
-// attaches new ones and commits. Checks on the new partitions repeat their bounds, so the server
-// need not scan them. Old partitions are moved to the build schema and dropped after the commit.
+// Only one query blocks readers: it locks the table, detaches old partitions, attaches new ones and
+// commits. Checks on the new partitions repeat their bounds, so the server need not scan them.
 // Proved by test/modes/partitions.test.ts.
 
 import type { Client } from '../../../db/client.ts';
@@ -43,14 +42,12 @@ import {
   type Exchange,
 } from './whole.ts';
 
-/** The partitions of production that will be replaced: all, or the touched ones. */
 const removedOf = ({ table, production }: PublishPlan): readonly ProductionPartition[] => {
   const replaced = table.touched && new Set(table.touched.keys);
   const before = production?.partitioning?.partitions ?? [];
   return before.filter(({ bound }) => replaced?.has(keyOfBound(table.partitionBy!, bound)!) ?? true);
 };
 
-/** Errors: ETL_PUBLISH_SHAPE. */
 const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promise<readonly Exchange[]> => {
   const built = plans.flatMap(({ table }) => table.partitions ?? []);
   const states = (
@@ -77,14 +74,13 @@ const exchangesOf = async (client: Client, plans: readonly PublishPlan[]): Promi
   });
 };
 
-/** Everything that blocks no reader: names, owners, grants, constraints of the table. */
 const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<void> => {
   await refuseTaken(client, exchanges);
   const stays = exchanges.filter(({ plan }) => plan.production !== undefined);
   const first = exchanges.filter(({ plan }) => plan.production === undefined);
   const whole = stays.filter(({ plan }) => takesPlace(plan));
   const exchanged = stays.filter(({ plan }) => !takesPlace(plan));
-  // Before comments and other properties that refer to constraints.
+  // First, because comments and other properties may refer to constraints.
   await makeOwnByHand(
     client,
     whole.map(({ plan }) => plan),
@@ -123,7 +119,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   await inheritGrants(client, heirs);
 };
 
-/** The table without the partitions that are removed: these need no changes. */
+/** Leaves out partitions that are removed: they need no changes. */
 const stayingOf = ({ plan, removed }: Pick<Exchange, 'plan' | 'removed'>): PublishPlan => {
   const production = plan.production!;
   const { partitioning } = production;
@@ -132,11 +128,10 @@ const stayingOf = ({ plan, removed }: Pick<Exchange, 'plan' | 'removed'>): Publi
   return { ...plan, production: { ...production, partitioning: { ...partitioning, partitions } } };
 };
 
-/** Quoted names of the tables that the foreign keys reference. */
 const referredBy = (exchanges: readonly Exchange[]): readonly string[] =>
   exchanges.flatMap(({ plan }) => plan.production?.constraints.flatMap(({ target }) => target ?? []) ?? []);
 
-/** Drops foreign keys of removed partitions, which would block deletes in the referenced tables. */
+/** Removed partitions would still block deletes in the tables that they reference. */
 const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
   const left = exchanges.flatMap(({ plan, removed }) =>
     takesPlace(plan) ? [] : removed.map(({ oid }) => oid),
@@ -151,7 +146,6 @@ const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
   return [`do ${quoteText(body)};`];
 };
 
-/** Statements under locks that block readers. */
 const exchange = ({ plan, added, removed }: Exchange): readonly string[] => {
   const { table, production } = plan;
   const name = productionName(table);
@@ -173,7 +167,6 @@ const exchange = ({ plan, added, removed }: Exchange): readonly string[] => {
   ];
 };
 
-/** Tables whose fingerprints the last query compares with the plan. */
 const watchedOf = ({ plan, removed }: Exchange): readonly Move[] => [
   plan,
   ...removed.map((partition) => removal(plan, partition)),

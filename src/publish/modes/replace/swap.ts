@@ -1,11 +1,10 @@
-// The strategy 'swap': replaces production tables by built ones. Only one query blocks readers.
+// The strategy 'swap': replaces production tables by built ones. Only one query blocks readers: it
+// locks, checks that nothing has changed, swaps and commits. So the server never waits for us while
+// it holds locks, even if this process is frozen.
 //
-// That query locks, checks that nothing has changed, swaps and commits, so no lock that blocks
-// readers is held while the server waits for us, whether the network is slow or this process is
-// frozen. Before it, the new tables are moved into production's schema under temporary names, so
-// that the query only has to rename them: that halves its work. The old tables are moved to the
-// build schema and dropped after the commit, or moved to etl_kept. Moving takes half as long as
-// dropping. Proved by test/modes/publish-locks.test.ts, "in one message".
+// Before this query, the new tables are moved into production's schema under temporary names, which
+// halves the query's work. Old tables are dropped after the commit, or kept in etl_kept. Proved by
+// test/modes/publish-locks.test.ts, "in one message".
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
@@ -24,13 +23,12 @@ import { publishRefusalOfAny } from '../../refusals.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import type { TableColumn, TableConstraint } from '../../table/table-state.ts';
 
-/** Columns that are neither declared nor recorded by the run that published the table. */
 const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
   const known = new Set([...declared.map(({ name }) => name), ...(published?.columns ?? [])]);
   return columns.map(({ name }) => name).filter((name) => !known.has(name));
 };
 
-/** Refuses to remove what no run created. Proved by test/modes/publish-protects.test.ts. */
+/** Refuses to remove columns that no run created. Proved by test/modes/publish-protects.test.ts. */
 const refuseLoss = (
   { schema, table }: DeclaredTable,
   declared: readonly TableColumn[],
@@ -44,7 +42,7 @@ const refuseLoss = (
       `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
       `Declare its columns, drop it, or ${movingAway({ schema, table }, production)}.`,
     );
-  // Old runs did not record columns: then nobody can tell.
+  // Old runs did not record columns, so nobody can tell.
   const added = production.published?.columns == null ? [] : addedByHand(declared, production);
   if (added.length > 0)
     refuseShape(
@@ -63,7 +61,7 @@ const keysOutside = (
     ({ on }) => on !== null && swaps.every(({ production }) => production?.oid !== on),
   );
 
-/** Drops foreign keys of the old table. A kept version gets its keys again when it returns. */
+/** A kept version gets its foreign keys again when it is restored. */
 const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string[] => {
   const keys = isKept(swap)
     ? swap.production.constraints.filter(({ on }) => on !== null)
@@ -72,9 +70,9 @@ const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string
   return drops.length === 0 ? [] : [`alter table ${productionName(swap.table)} ${drops.join(', ')};`];
 };
 
-// Sequences of identity columns keep their names, and no number is given twice.
+// Sequences of identity columns keep their names, and no number is given twice. Until the swap the
+// new table's sequences have temporary names, after it the old table's.
 
-/** Temporary sequence names: of the new table before the swap, of the old one after it. */
 const waitingSequence = ({ builtAs }: BuiltOver, index: number): string =>
   `etl_new_${builtAs.oid}_seq_${index}`;
 const oldSequence = (oid: number, index: number): string => `etl_old_${oid}_seq_${index}`;
@@ -108,7 +106,6 @@ const takeOver = (swap: BuiltOver): readonly string[] => {
   ];
 };
 
-/** Call this once the old table's sequences are renamed. */
 const nameSequences = (swap: BuiltOver): readonly string[] =>
   swap.builtAs.sequences.map(({ column }, index) => {
     const { table, production } = swap;
@@ -117,7 +114,6 @@ const nameSequences = (swap: BuiltOver): readonly string[] =>
     return `alter sequence ${quoteName(table.schema, waitingSequence(swap, index))} rename to ${quoteName(name)};`;
   });
 
-/** Copies the properties of old tables to built ones, and moves these into production's schema. */
 const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
   const heirs = swaps.flatMap(({ builtAs, production }) =>
     production === undefined ? [] : [{ oid: builtAs.oid, oldOid: production.oid }],
@@ -127,7 +123,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
     client,
     swaps.filter(({ production }) => production === undefined),
   );
-  // All names first: an index may take a name that another table's index had.
+  // Frees all names first: an index may take a name that another table's index had.
   await client.query(
     [
       ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),
@@ -140,7 +136,6 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
   await inheritGrants(client, heirs);
 };
 
-/** Statements under locks that block readers. */
 const swapStatements = async (client: Client, swaps: readonly BuiltOver[]): Promise<readonly string[]> => [
   await checkUnchanged(client, swaps),
   ...swaps.flatMap((swap) => dropKeys(swap, swaps)),
@@ -155,7 +150,6 @@ const swapStatements = async (client: Client, swaps: readonly BuiltOver[]): Prom
   }),
 ];
 
-/** Warns that foreign keys to tables outside the run block their writers. */
 const noticeOutside = ({ table }: PublishPlan): string | undefined => {
   const outside = foreignKeysOf(table).filter(({ references }) => references.schema !== undefined);
   if (outside.length === 0) return undefined;

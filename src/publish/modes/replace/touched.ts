@@ -1,8 +1,6 @@
-// Finds the partitions that a run touches, and their rows of files that are still listed.
-//
-// A partition is touched if loaded rows belong to it, or if it has rows of a file that is removed.
-// It is rebuilt from the loaded rows and from production's rows of listed, unchanged files. Proved
-// by test/modes/touched.test.ts.
+// Finds the partitions that a run touches: loaded rows belong to them, or they have rows of a
+// removed file. They are rebuilt from the loaded rows and from production's rows of listed,
+// unchanged files. Proved by test/modes/touched.test.ts.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName } from '../../../db/sql.ts';
@@ -19,7 +17,6 @@ interface There {
   readonly from: string;
 }
 
-/** Partitions of production by oid, in the order of their names. */
 const partitionsThere = async (client: Client, production: string): Promise<ReadonlyMap<number, There>> => {
   const { rows } = await client.query(
     `select c.oid, n.nspname as schema, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
@@ -32,10 +29,9 @@ const partitionsThere = async (client: Client, production: string): Promise<Read
   );
 };
 
-/** Number of tries while somebody drops one partition after the other. */
 const looksMax = 10;
 
-/** Calls `look`, again if a partition was dropped meanwhile (42P01). Errors: ETL_PUBLISH_SHAPE. */
+/** Calls `look`, again if a partition was dropped meanwhile (42P01). */
 const lookAt = async <T>(
   client: Client,
   names: TableNames,
@@ -56,7 +52,7 @@ const lookAt = async <T>(
   );
 };
 
-/** Oids of partitions with rows of these files. Each partition is asked for one row, by index. */
+/** Each partition is searched for only one row, by index. */
 const partitionsOf = async (
   client: Client,
   there: ReadonlyMap<number, There>,
@@ -71,7 +67,6 @@ const partitionsOf = async (
   return rows.map(({ oid }) => oid);
 };
 
-/** Names of the production partitions that have rows of these files. */
 export const namesOfTouched = async (
   client: Client,
   names: TableNames,
@@ -84,7 +79,6 @@ export const namesOfTouched = async (
 
 export interface TouchedParts {
   readonly touched: Touched;
-  /** The touched partitions that will have rows. */
   readonly parts: readonly PartRows[];
 }
 
@@ -113,7 +107,7 @@ const findAmong = async (
   }
   const touched = [...all.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const where = touched.map(({ condition }) => `(${condition})`).join(' or ') || 'false';
-  // Names each partition: the server would compare hundreds with as many conditions.
+  // Each partition is named: with hundreds of conditions on the table, the server would be slow.
   const counts = [...there].flatMap(([oid, { from }]) =>
     all.has(keys.get(oid) ?? '')
       ? `select ${oid}::oid as oid, ${quoteName(fileColumn)}::float8 as file, count(*)::float8 as rows from ${from} group by 2`

@@ -1,9 +1,8 @@
-// Finds views, policies and checks of a partitioned table that the server would write differently
-// if they were created again. They prevent replacing the table.
+// Finds views, policies and checks that the server would write differently if they were created
+// again. They prevent replacing a partitioned table.
 //
-// An example is `v in ('a', 'b')` for a varchar: the server parses its own text of it into another
-// expression with the same result. So each object is created once in the build schema, compared and
-// rolled back. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts, "writes
+// Example: the server parses its own text of `v in ('a', 'b')`, for a varchar, into another
+// expression. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts, "writes
 // otherwise".
 
 import { withRollback, type Client } from '../../../db/client.ts';
@@ -16,7 +15,7 @@ import { policySql } from '../../table/row-security.ts';
 import { refuseShape } from '../../table/shape.ts';
 import { takesPlace } from './whole.ts';
 
-/** An object to create, and SQL that is true if it reads like production's. */
+/** `isSame`: SQL, true if the server writes the created object like production's. */
 interface Probe extends Dependent {
   readonly make: string;
   readonly isSame: string;
@@ -49,20 +48,19 @@ const probesOf = ({ table, production }: BuiltOver): readonly Probe[] => {
       .map((check) => ({
         kind: 'constraint',
         name: check.name,
-        // Without rows, because the server would check all of them.
+        // A table without rows, because the server would check all of them.
         make: `create table ${aside} (like ${productionName(table)}); alter table ${aside} ${addConstraint(check)}`,
         isSame: `${definitionOf(check.name, `${quoteText(aside)}::regclass`)} = ${definitionOf(check.name, `${oid}::oid`)}`,
       })),
   ];
 };
 
-/** Longest wait for a table that somebody alters and a view or policy reads. */
 const lockMs = 1_000;
 
 /** A `do` block returns nothing, so the result is passed in this setting. */
 const setting = 'etl.unlike';
 
-/** SQL that creates, compares and undoes one object; notes its index in `unlike` if it differs. */
+/** Creates, compares and undoes one object; adds its index to `unlike` if it differs. */
 const tried = ({ make, isSame }: Probe, index: number): string => `
   begin
     execute ${quoteText(make)};
@@ -73,7 +71,6 @@ const tried = ({ make, isSame }: Probe, index: number): string => `
     when others then unlike := unlike || ${index};
   end;`;
 
-/** Returns the objects of a table that would change when they are copied to a new table. */
 export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonly Dependent[]> => {
   if (over.table.extent !== 'whole' || !takesPlace(over)) return [];
   const probes = probesOf(over);
@@ -93,9 +90,8 @@ export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonl
 };
 
 /**
- * Refuses checks made by hand that no partition can be given: a partition is attached only if the
- * server writes its check like the table's. Errors: ETL_PUBLISH_SHAPE. Proved by
- * test/modes/partitions.test.ts, "a check by hand".
+ * A partition cannot be attached if the server writes its checks differently from the table's.
+ * Errors: ETL_PUBLISH_SHAPE. Proved by test/modes/partitions.test.ts, "a check by hand".
  */
 export const refuseUnlikeChecks = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, production } = over;

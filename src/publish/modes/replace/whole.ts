@@ -1,10 +1,8 @@
 // Replaces a partitioned table, with all its partitions, by a built one.
 //
-// For each attached or detached partition, the server looks at all partitions of the table, so
-// exchanging 400 of them takes more than a second. Here the new partitions are attached during the
-// build, where no reader waits, and the last query only renames each partition twice. Old
-// partitions stay in the schema under other names, and are dropped with their table after the
-// commit. Proved by test/modes/publish-locks.test.ts, "all partitions".
+// To attach or detach a partition, the server looks at all partitions of the table: exchanging 400
+// takes more than a second. So new partitions are attached during the build, and the last query
+// only renames tables. Proved by test/modes/publish-locks.test.ts, "all partitions".
 
 import { quoteName } from '../../../db/sql.ts';
 import { isBound, madeByHand } from '../../table/constraints-by-hand.ts';
@@ -21,32 +19,31 @@ import { isSecured, type Secured } from '../../table/row-security.ts';
 import type { ViewOver } from '../../table/views.ts';
 import { dropBound } from '../../aside/build-partitions.ts';
 
-/** A new partition, with the one that it replaces. */
 export interface AddedPartition extends Move {
   readonly built: BuiltPartition;
 }
 
-/** The partitions of one table that are added and removed. */
 export interface Exchange {
   readonly plan: PublishPlan;
   readonly added: readonly AddedPartition[];
   readonly removed: readonly ProductionPartition[];
 }
 
-/** True if a column is not null, though neither this declaration nor an earlier one says so. */
+/**
+ * No declaration, present or recorded, says that the column is not null: somebody set it by hand.
+ */
 const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: ProductionTable): boolean => {
   const ours = new Set(published?.notNull);
   for (const { name, notNull } of builtAs.columns) if (notNull) ours.add(name);
   return columns.some(({ name, notNull }) => notNull && !ours.has(name));
 };
 
-/** True if a dependent is copied to the new table, or belongs to the replaced partitions. */
 const isCarried = (production: ProductionTable, { kind, name }: Dependent): boolean => {
   const { dependents, partitioning, security } = production;
   const count = (of: string): number => dependents.filter((one) => one.kind === of).length;
-  // There is one more if the table itself is a partition.
+  // The count is one higher if the table itself is a partition.
   if (kind === 'inheritance') return count(kind) === partitioning!.partitions.length;
-  // There is one more if a policy of another table names this one.
+  // The count is one higher if a policy of another table reads this table.
   if (kind === 'policy') return security!.isReproducible && count(kind) === security!.policies.length;
   if (kind === 'constraint') return madeByHand(production).some((one) => one.name === name);
   return kind === 'partitioning' || kind === 'view' || kind === 'row security';
@@ -67,20 +64,17 @@ export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
   ];
 };
 
-/** True if all partitions are replaced and nothing prevents replacing the table itself, too. */
 export const takesPlace = (over: BuiltOver): boolean =>
   over.production?.partitioning !== undefined &&
   over.table.touched === undefined &&
   keepersOf(over).length === 0;
 
-/** A partition of production that is removed, with its names. */
 export const removal = ({ table }: BuiltOver, production: ProductionPartition): Move => ({
   table: { ...table, table: production.name, built: production.name },
   builtAs: { oid: 0 },
   production,
 });
 
-/** New tables, and the old ones whose properties they take. */
 export const heirsOf = ({ plan, added }: Exchange): readonly Heir[] => [
   ...(takesPlace(plan) ? [{ oid: plan.builtAs.oid, oldOid: plan.production!.oid }] : []),
   ...added.flatMap(({ builtAs, production: old }) =>
@@ -88,7 +82,6 @@ export const heirsOf = ({ plan, added }: Exchange): readonly Heir[] => [
   ),
 ];
 
-/** Moves the new table and its partitions into production's schema, without blocking readers. */
 export const moveWholeIn = ({ plan, added, removed }: Exchange): readonly string[] => [
   ...freeNames(plan),
   ...removed.flatMap((partition) => freeNames(removal(plan, partition))),
@@ -107,7 +100,6 @@ const dropForeignKeys = ({ table, production }: PublishPlan): readonly string[] 
   return drops.length === 0 ? [] : [`alter table ${productionName(table)} ${drops.join(', ')};`];
 };
 
-/** Statements under locks that block readers. */
 export const takePlace = ({ plan, added, removed }: Exchange): readonly string[] => {
   const { table } = plan;
   const rename = (from: string, to: string): string =>
@@ -121,20 +113,17 @@ export const takePlace = ({ plan, added, removed }: Exchange): readonly string[]
   ];
 };
 
-/** Row security that must be copied with the commit. */
 export const securedBy = (exchanges: readonly Exchange[]): readonly Secured[] =>
   exchanges
     .filter(({ plan }) => takesPlace(plan))
     .map(({ plan }) => ({ name: productionName(plan.table), security: plan.production!.security! }))
     .filter(isSecured);
 
-/** Views over the replaced tables, each once. */
 export const viewsOver = (exchanges: readonly Exchange[]): readonly ViewOver[] => {
   const views = exchanges.flatMap(({ plan }) => (takesPlace(plan) ? plan.production!.views : []));
   return [...new Map(views.map((view) => [view.oid, view])).values()];
 };
 
-/** Quoted names of the tables that are locked against readers. */
 export const lockedOf = ({ plan, removed }: Exchange): readonly string[] =>
   plan.production === undefined
     ? []
