@@ -120,7 +120,6 @@ export const f64 = {
   gt: binary(0x64),
   negative: unary(0x9a),
   div: binary(0xa3),
-  /** Rounds to the nearest float4. `fromSingle` converts a float4 back. */
   toSingle: unary(0xb6),
   fromSingle: unary(0xbb),
   fromSigned: unary(0xb9),
@@ -158,7 +157,6 @@ export const v128 = {
   shr16: binary(0xfd, 0x8d, 0x01),
   add16: binary(0xfd, 0x8e, 0x01),
   mul16: binary(0xfd, 0x95, 0x01),
-  /** Multiplies 16-bit numbers and adds up pairs of products: four 32-bit numbers. */
   dot16: binary(0xfd, 0xba, 0x01),
 };
 

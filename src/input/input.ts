@@ -32,7 +32,7 @@ export const isSeekable = ({
 
 export interface Meter {
   stored: number;
-  /** Bytes after decompression and conversion to UTF-8. */
+  /** Counted after decompression and conversion to UTF-8. */
   decoded: number;
 }
 
@@ -158,7 +158,6 @@ export const trailerError =
         problem === 'missing' ? 'has fewer lines after its header' : 'has no line end in its last megabytes',
     });
 
-/** Most headers fit into one block of this size. */
 const headBlockBytes = 64 * 1024;
 
 /** Only a read from before the last offset opens the file again. Memory: one read, one block. */

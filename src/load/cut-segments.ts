@@ -25,7 +25,6 @@ const decodedTimes = 5;
 
 const unknownBytes = 64 * 1024 * 1024;
 
-/** For a segment whose end is unknown, estimates the size of the whole file. */
 const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
   const sizes = new Map(
     files.map(({ id, bytes, decoding }) => [
@@ -48,7 +47,6 @@ const longestShare = (sizes: readonly number[], workers: number): number => {
   return Math.max(...shares);
 };
 
-/** Bytes of a segment; Infinity if the gaps should stay whole. */
 export const pieceBytes = (sizes: readonly number[], workers: number, chunkBytes: number): number => {
   const even = total(sizes) / workers;
   if (longestShare(sizes, workers) <= unevenMax * even) return Infinity;

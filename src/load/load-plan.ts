@@ -37,7 +37,6 @@ export interface LoadPlan {
 export interface LoadWork extends Stops {
   readonly client: Client;
   readonly queues: Queues;
-  /** Undefined if the run was not enqueued. */
   readonly jobId: string | undefined;
   readonly workers: number;
   readonly report: Pick<Reporter, 'emit' | 'segment' | 'trace'>;

@@ -89,7 +89,6 @@ const loadSegment = async (
   }
 };
 
-/** With `pieceBytes`, all loaders share the pieces of a stream. */
 const loadFile = async (
   loading: Loading,
   file: SourceFile,
@@ -232,7 +231,6 @@ export const loadMissing = async (
   const counts = countsOf(files, chunks);
   // A run that its rejects stopped must not collect more rejects from unchanged files.
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
-  // Other workers may help with a run from the queue.
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, async (options, secondsOf) => {
     const division = divide({ missing, files, tables, workers, workersMax, chunkBytes });

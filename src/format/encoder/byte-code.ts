@@ -19,7 +19,6 @@ export const digitAt = (at: Local): Code => i32.sub(i32.loadByte(at.get), i32.co
 export const isDigitBefore = (at: Local, end: Local): Code =>
   i32.and(i32.lt(at.get, end.get), i32.lt(digitAt(at), i32.const(10)));
 
-/** A bit for each of 16 bytes from `at`: 1 before `end`. */
 export const bitsBefore = (at: Local, end: Local): Code => {
   const left = i32.sub(end.get, at.get);
   const count = choose(i32.lt(left, i32.const(16)), left, i32.const(16));

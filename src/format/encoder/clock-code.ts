@@ -35,7 +35,6 @@ const filledUp = (word: Code, bytes: number, characters: string): Code =>
     i64.const(wordOf([...Buffer.alloc(bytes), ...Buffer.from(characters)])),
   );
 
-/** Bytes from `end` on become 0. */
 const loadUpTo = (word: Local, start: Code, end: Local): Code =>
   sequence(
     word.set(i64.load(start)),
@@ -75,7 +74,6 @@ const takeIsoFraction = (v: {
   return sequence(
     loadUpTo(v.word, i32.add(v.start.get, i32.const(9)), v.end),
     v.word.set(i64.xor(v.word.get, i64.const(digitsOf(ZERO)))),
-    // Finds the first byte that is not a digit, or the seventh byte.
     v.found.set(
       i64.or(
         i64.and(

@@ -6,7 +6,6 @@ import { functionOf } from '../wasm-module.ts';
 import { monthDaysAt } from './memory.ts';
 import { increase, zero } from './put-code.ts';
 
-/** Returned instead of a number of days if the calendar lacks the day. */
 export const noDay = 0x7fffffff;
 
 export const readDigits = functionOf(2, { from: 'i32', count: 'i32', digit: 'i32', value: 'i32' }, (v) => {

@@ -36,7 +36,6 @@ const variables = {
   scale: 'i32',
   length: 'i32',
   value: 'i64',
-  /** Eight characters, the last one in the highest byte. */
   word: 'i64',
   found: 'i64',
   bits: 'i64',

@@ -21,7 +21,6 @@ import { increase, zero } from './put-code.ts';
 const isBlank = (address: Code): Code =>
   i32.or(i32.eq(i32.loadByte(address), i32.const(SPACE)), i32.eq(i32.loadByte(address), i32.const(TAB)));
 
-/** A cheap test: false if neither end is a blank or control character. */
 const mayHaveBlanks = (start: Local, end: Local): Code =>
   i32.or(
     i32.le(i32.loadByte(start.get), i32.const(SPACE)),

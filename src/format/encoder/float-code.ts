@@ -56,7 +56,6 @@ const addDigits = (v: Variables): Code =>
     increase(v.start, 1),
   );
 
-/** Doubles have exponents of at most four digits. */
 const addExponent = (v: Variables): Code =>
   sequence(
     when(i32.ne(i32.or(i32.loadByte(v.start.get), i32.const(0x20)), i32.const(codeOf('e'))), notSure),

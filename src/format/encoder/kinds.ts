@@ -29,7 +29,6 @@ const kinds = {
   real: { routine: 'readReal', layout: number },
   integer: { routine: 'readInteger', layout: { ...number, bytes: 'i32', least: 'i64', most: 'i64' } },
   double: { routine: 'readDouble', layout: number },
-  /** rounds: 1 if decimals beyond the scale are rounded, 0 if they are refused. */
   numeric: {
     routine: 'readNumeric',
     layout: { ...number, decimalsMax: 'i32', integersMax: 'i32', rounds: 'i32' },

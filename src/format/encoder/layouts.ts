@@ -11,7 +11,6 @@ export const column = {
   nulls: 12,
   tokens: 16,
   index: 20,
-  /** 1 if user functions must see the values, also those that the routine can read. */
   hasFunction: 24,
   rules: 28,
   separator: 32,

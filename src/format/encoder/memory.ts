@@ -19,7 +19,6 @@ export const state = {
   copied: 12,
   filtered: 16,
   reason: 20,
-  /** 4 times the number of delimiters in a record. */
   between: 24,
   rowRoom: 28,
   perByte: 32,
@@ -32,14 +31,12 @@ export const state = {
   trim: 56,
   filter: 60,
   delimiter: 64,
-  /** -1 if the block has no quotes. */
   quote: 68,
   /** Unlike `trim`, does not trim inside quotes. */
   trimOutside: 72,
   delimiterAt: 76,
   delimiterBytes: 80,
   isTextFormat: 84,
-  /** 1 if surplus fields of a record are ignored. */
   isCut: 88,
   lineAt: 92,
   blockLine: 96,
@@ -73,7 +70,6 @@ export const glueAt = outEnd + 64;
 export const glueBytes = 4096;
 export const numberBytesMax = 128;
 export const plainAt = glueAt + glueBytes + 64;
-/** Digits of a numeric, with the point between two groups of four. */
 export const digitsAt = plainAt + numberBytesMax + 64;
 /** The highest 128 bits of 5^q, for each power of ten q that a double may have. */
 export const fivesAt = digitsAt + numberBytesMax + 64;

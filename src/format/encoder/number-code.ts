@@ -21,7 +21,6 @@ const integer = {
 } as const;
 type Integer = Readonly<Record<keyof typeof integer, Local>>;
 
-/** Reads more digits than `scanDecimal` can, up to the range of a signed i64. */
 const takeLong = (v: Integer, call: Call): Code => {
   const flag = (bit: number): Code => i32.and(v.low.get, i32.const(bit));
   return sequence(

@@ -154,7 +154,6 @@ const putGroups = (v: Variables): Code => {
   );
 };
 
-/** The first group is 0 only if all groups are. */
 const dropZeros = (v: Variables): Code =>
   sequence(
     v.at.set(i32.add(v.out.get, i32.shl(v.groups.get, i32.const(1)))),

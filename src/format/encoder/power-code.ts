@@ -12,7 +12,7 @@ const variables = {
   start: 'i32',
   end: 'i32',
   out: 'i32',
-  /** Power of ten of the last digit. */
+  /** The last digit is multiplied by 10 to this power. */
   exponent: 'i32',
   /** `left` digits and zeros are still to be written, backwards from the address `to`. */
   left: 'i32',

@@ -67,7 +67,6 @@ const takeDigits = (v: Variables, digits: Local): Code => {
   );
 };
 
-/** In each 16-bit number, the low byte is the left digit. */
 const pairs = (values: Local): Code =>
   v128.and(
     v128.or(v128.shl16(values.get, i32.const(4)), v128.shr16(values.get, i32.const(8))),

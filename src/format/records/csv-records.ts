@@ -8,7 +8,7 @@ import { isOneOf } from './null-tokens.ts';
 
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse') as typeof CsvParse;
 
-/** csv-parse expects the longest first. */
+/** csv-parse tries line ends in this order, so the longest is first. */
 const recordEnds = { lf: ['\r\n', '\n'], crlf: ['\r\n'], cr: ['\r\n', '\r'] } as const;
 
 /** White space that csv-parse trims but the dialect keeps, as UTF-8 bytes in latin1. */
@@ -55,7 +55,6 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
   };
 };
 
-/** `take` gets undefined for an unquoted null. `fields` is the header's number of fields. */
 export const readRecords = async (
   bytes: AsyncIterable<Buffer>,
   {

@@ -11,7 +11,6 @@ export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'cons
 /** The record's fields have the first indexes; texts about the file follow. */
 export interface FileFields {
   readonly header: readonly string[];
-  /** Several indexes if the reference is ambiguous. */
   readonly indexesOf: (ref: FieldRef) => readonly number[];
   readonly indexOf: (ref: FieldRef) => number;
   /** The text that holds for the whole file; undefined for fields of its records. */

@@ -58,7 +58,6 @@ export const startsWith = (block: Buffer, at: number, prefix: Buffer): boolean =
 
 export const isBlankByte = (byte: number | undefined): boolean => byte === SPACE || byte === TAB;
 
-/** The block must begin at the start of a line. */
 export const mayHoldComment = (block: Buffer, { comment, commentLine, infix }: Grammar): boolean =>
   comment !== undefined && (startsWith(block, 0, comment) || block.includes(infix ?? commentLine!));
 

@@ -183,7 +183,6 @@ const readNames = async (
   return { names, line };
 };
 
-/** Throws if the file's first record repeats the dialect's names. */
 const givenHeader = async (
   reader: HeadReader,
   dialect: Dialect,

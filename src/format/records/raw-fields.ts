@@ -15,7 +15,6 @@ export interface RawField {
   readonly isQuoted: boolean;
 }
 
-/** The index of the first field that cannot be read, and why. */
 export interface QuoteFault {
   readonly fault: keyof typeof reasons;
   readonly field: number;

@@ -8,7 +8,6 @@ import type { RecordSpans, Splitter } from './splitter.ts';
 
 /** Whole records. Each block begins where the previous block ends. */
 export interface RecordBlock {
-  /** The offsets in `spans` start at the first of these bytes. */
   readonly bytes: Buffer;
   readonly spans: RecordSpans;
   readonly position: Position;
@@ -97,7 +96,6 @@ interface Gathered {
   wanted: number;
 }
 
-/** Returns the bytes to search, or undefined to wait for more. */
 const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
   const { rest, waiting } = gathered;
   const isEnough = rest.length + gathered.waitingBytes + read.length >= gathered.wanted;

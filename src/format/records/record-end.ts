@@ -119,7 +119,7 @@ const matched = (block: Buffer, at: number, mark: Buffer): number => {
   return count;
 };
 
-/** The comment counts towards the record's length. */
+/** Ends the record at a comment, which counts towards the record's length. */
 const endByComment = (block: Buffer, walk: Walk, at: number, atEnd: boolean, grammar: Grammar): void => {
   const line = lineAt(block, at, atEnd, grammar);
   if (line === undefined) walk.at = block.length;

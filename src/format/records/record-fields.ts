@@ -12,7 +12,6 @@ export const recordFields = (record: Buffer, dialect: Dialect): readonly string[
   return isQuoteFault(fields) ? fields : fields.map(({ content }) => content?.toString() ?? nullMark);
 };
 
-/** Undefined if `ragged` allows neither padding nor cutting. */
 const asManyAs = (
   count: number,
   fields: readonly string[],

@@ -28,7 +28,7 @@ const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 export const isForCsvParse = ({ trim, quotes, escape, quote, quotedNulls }: Dialect): boolean =>
   trim === false && quotes === 'strict' && quotedNulls && (escape === null || escape === quote);
 
-/** For records without comments and blank lines, with unified line ends. */
+/** csv-parse gets records without comments and blank lines, with unified line ends. */
 export const csvOptions = (dialect: Dialect, { lineEnd }: Grammar): CsvParse.Options => ({
   columns: false,
   bom: false,
@@ -55,7 +55,6 @@ export interface Faulty {
   readonly fields?: readonly (string | undefined)[];
 }
 
-/** A field is undefined if the dialect's syntax says that it is null. */
 export type ParsedRecord = readonly (string | undefined)[] | Faulty;
 
 export const isFaulty = (record: ParsedRecord): record is Faulty => !Array.isArray(record);
@@ -91,7 +90,6 @@ const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';
 };
 
-/** Each field that cannot be stored becomes a fault. */
 const badBytes = (raw: readonly RawField[], { table, fields, readUnquoted }: Parsing): Faulty => {
   const faults: Fault[] = [];
   const texts = raw.map(({ content, isQuoted }, index) => {

@@ -45,7 +45,6 @@ export interface RecordList {
   ends: Int32Array;
   lines: Int32Array;
   length: number;
-  /** False if a record is not followed by exactly one LF, or bytes are between records. */
   plain: boolean;
 }
 

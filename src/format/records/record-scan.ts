@@ -30,7 +30,6 @@ const types = {
   line: 'i32',
   lines: 'i32',
   special: 'i32',
-  /** 4 times the number of records found: the byte offset in the lists. */
   found: 'i32',
   before: 'i32',
   newline: 'i32',
@@ -100,7 +99,6 @@ const judgeQuotes = sequence(
   v.irregular.set(
     i64.and(follows(v.returnBits.get, isByte(v.before.get, i32.const(CR))), i64.not(v.lineBits.get)),
   ),
-  // An opening quote is irregular unless it follows the start of a field or another quote.
   v.irregular.set(
     i64.or(
       v.irregular.get,
@@ -118,7 +116,6 @@ const judgeQuotes = sequence(
       ),
     ),
   ),
-  // A closing quote is irregular unless the end of the field or another quote follows.
   v.irregular.set(
     i64.or(
       v.irregular.get,

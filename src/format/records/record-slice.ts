@@ -15,7 +15,6 @@ const faultsBetween = (faults: RecordSpans['faults'], from: number, to: number):
   return own;
 };
 
-/** Drops the bytes before the first of records [from, to). */
 export const sliceBlock = (block: RecordBlock, from: number, to: number): RecordBlock => {
   const { bytes, spans, position } = block;
   const firstByte = spans.starts[from]!;

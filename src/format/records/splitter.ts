@@ -27,7 +27,6 @@ import {
 
 export interface RecordSpans {
   readonly starts: Int32Array;
-  /** Index after each record's last byte, without its line end. */
   readonly ends: Int32Array;
   readonly lines: Int32Array;
   /**

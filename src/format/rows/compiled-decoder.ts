@@ -62,7 +62,6 @@ const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): Row
   };
 };
 
-/** With `encodeRow`, rows have COPY's text format. Bad data becomes rejects, not errors. */
 export const createCompiledDecoder = (
   table: ReadTable,
   file: DecodedFile,

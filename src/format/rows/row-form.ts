@@ -67,7 +67,6 @@ export const bytesOfValue = (text: string | null, column: ColumnSpec, form: RowF
   return Buffer.from(out.bytes.subarray(0, out.at));
 };
 
-/** All other options describe how the file spells a value. */
 const storing = new Set(['length', 'precision', 'scale', 'round', 'sqlType']);
 
 /**

@@ -28,7 +28,6 @@ export interface RowPlan {
   readonly delimiterAt: number;
   readonly columnsAt: number;
   readonly columnsEnd: number;
-  /** Address of the token with the current record's line; 0 if no column needs the line. */
   readonly lineAt: number;
   readonly slotFields: readonly number[];
   readonly rowRoom: number;
@@ -36,7 +35,7 @@ export interface RowPlan {
   readonly valuesMax: readonly number[];
 }
 
-/** 3 bytes for UTF-8 from JavaScript, 2 for an escaped byte. */
+/** Most bytes per byte of a field: 3 for UTF-8 from JavaScript, 2 for an escaped byte. */
 export const fieldShare = 3;
 
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>

@@ -41,7 +41,6 @@ interface WindowPart {
   readonly next: number;
   readonly copied: number;
   readonly filtered: number;
-  /** True if the judge must read record `next`. */
   readonly isUnsure: boolean;
 }
 
@@ -52,7 +51,6 @@ interface TextWindow {
   readonly bytes: Buffer;
   readonly end: number;
   readonly isAscii: boolean;
-  /** The quote, which may be doubled in the window. Undefined if the window has no quotes. */
   readonly quote: string | undefined;
   whole: string | undefined;
 }
@@ -118,7 +116,6 @@ setTables(views.bytes);
 
 const target: RowBytes = { bytes: views.rows, at: 0 };
 
-/** Returns the value's end, or 0 if the value is refused, unsure or too large. */
 const putByText = (
   { plan, encoders }: RowTable,
   index: number,
@@ -129,7 +126,6 @@ const putByText = (
   target.bytes = views.rows;
   target.at = out;
   if (!encoders[index]!(text, written !== 0, target)) return 0;
-  // The text is empty, or the routine has written the same value already.
   if (target.at === out) return written === 0 ? out : written;
   if (target.bytes !== views.rows) return 0;
   // A value longer than planned must leave room for the rest of the row: see RowPlan.

@@ -8,7 +8,6 @@ import { order, ruleLayout } from '../encoder/layouts.ts';
 import { encoderOf } from './row-form.ts';
 
 interface RoutineRules {
-  /** In `ruleLayout`. The caller adds the address of the token list. */
   readonly bytes: Buffer;
   readonly values: readonly string[] | undefined;
 }
@@ -103,5 +102,5 @@ export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   return { bytes, values: rulesOf(spec, 'oneOf')[0]?.values };
 };
 
-/** More characters than a field can have. */
+/** No limit: more characters than a field can have. */
 const longestText = 0x7fffffff;

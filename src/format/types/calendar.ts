@@ -46,7 +46,6 @@ const offsetHoursMax = 15;
 const afterColonPart = (text: string, at: number): number =>
   text.charCodeAt(at) === COLON && readTwo(text, at + 1) !== -1 ? at + 3 : at;
 
-/** Returns the index after the offset at `at`, or -1. Also accepts ±HHmm. */
 export const offsetEnd = (text: string, at: number): number => {
   const sign = text.charCodeAt(at);
   if (sign === LETTER_Z) return at + 1;
@@ -74,11 +73,10 @@ const offsetAtEnd = /(Z|[+-]\d{2}(?::\d{2})?(?::\d{2})?)$/;
 /** Days from 1970-01-01, where JavaScript counts from, to 2000-01-01. */
 const daysTo2000 = 10_957;
 
-/** Days since 2000-01-01. */
+/** Days from 2000-01-01 to a date. */
 export const daysOf = (text: string): number =>
   Date.parse(text.slice(0, 'YYYY-MM-DD'.length)) / 86_400_000 - daysTo2000;
 
-/** Microseconds since midnight. */
 export const microsecondsOf = (text: string): number => {
   const [, hour, minute, second = '0', fraction = ''] = isoTime.exec(text)!;
   const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second);

@@ -45,7 +45,6 @@ export interface ColumnType<Value = any, Options = any> {
   optionsProblem?(options: Options): string | undefined;
   /** Makes the reader of a column. All decisions are made once per column, not per field. */
   reader(options: Options): Reader;
-  /** How the row routine (WebAssembly) reads a field. */
   bytes(options: Options): ByteKind;
   readonly encode: ValueEncoder | typeof serverReads;
   readonly order?: Order;

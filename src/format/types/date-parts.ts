@@ -35,7 +35,6 @@ export const part = {
 /** Values of parts that the pattern does not name: 0001-01-01, midnight, 24-hour clock. */
 export const emptyParts = (): DateParts => [1, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0];
 
-/** Returns the index after the token at `at`, -1 if the text misfits. */
 export type Step = (text: string, at: number, parts: DateParts) => number;
 
 export const longYear: Step = (text, at, parts) => {

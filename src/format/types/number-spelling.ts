@@ -129,7 +129,6 @@ const plainSeparators = ({ decimal, thousands, grouping }: Separators): PlainNum
   };
 };
 
-/** A blank, or one of the two no-break spaces, may precede the percent sign. */
 const sign = /[ \u00a0\u202f]?%$/;
 
 const hundredth = (text: string): string | undefined => {

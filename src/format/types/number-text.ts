@@ -26,7 +26,6 @@ export const afterZeros = (text: string, at: number): number => {
 
 /** Where a decimal literal has its parts. Digit positions start at 0 and skip the point. */
 export interface DecimalShape {
-  /** Both numbers count leading zeros. */
   digits: number;
   integerDigits: number;
   /** Positions of nonzero digits; -1 if the literal is zero. */

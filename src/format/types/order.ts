@@ -22,7 +22,6 @@ const byKey =
     };
   };
 
-/** Returns the encoded value (two, four or eight bytes) as an integer. */
 export const wholeKey = (encode: (text: string, out: RowBytes) => void): ((text: string) => bigint) => {
   const out = createRowBytes(12);
   return (text) => {

@@ -64,7 +64,6 @@ export const serverBoolean = (text: string): string | undefined => {
 
 const groupsOfFour = /^(?:[\da-f]{4}-?){7}[\da-f]{4}$/i;
 
-/** Accepts hyphens after any group of four, with or without braces. */
 export const serverUuid = (text: string): string | undefined => {
   const bare = text.startsWith('{') && text.endsWith('}') ? text.slice(1, -1) : text;
   return groupsOfFour.test(bare) ? bare.replaceAll('-', '') : undefined;

@@ -41,6 +41,5 @@ export interface Container {
   readonly matches: (head: Buffer) => boolean;
   /** Files by offset, without directories. Errors: UnreadableArchive, those of `read`. */
   readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;
-  /** Like Decoding.decode, for the bytes of a member. */
   readonly decode: (bytes: AsyncIterable<Buffer>, part: MemberPart) => AsyncIterable<Buffer>;
 }

@@ -114,7 +114,6 @@ const inOrder = (entries: readonly yauzl.Entry[], archiveBytes: number): readonl
   });
 };
 
-/** The header before the bytes must have the entry's name. */
 const locate = async (
   reader: DirectoryReader,
   { entry, before }: OrderedEntry,

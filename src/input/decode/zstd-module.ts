@@ -40,7 +40,6 @@ const roomBytes = 128 * 1024 + 32;
 /** ZSTD_inBuffer and ZSTD_outBuffer: address, size, bytes used. */
 const structBytes = 12;
 
-/** Results from -1 down to minus this are error numbers. */
 const errorsMax = 120;
 
 interface ZstdFrame {

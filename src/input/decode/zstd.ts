@@ -156,7 +156,6 @@ async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerato
 
 const blocksAtOnce = 16;
 
-/** Compressed bytes passed to Node at once, if blocks hardly compress. */
 const bytesAtOnce = 256 * 1024;
 
 type Options = { readonly chunkSize: number };

@@ -14,7 +14,6 @@ const iconvNames: Partial<Record<EncodingName, string>> = {
 
 const replacement = Buffer.from('\ufffd');
 
-/** Each U+FFFD, which decoders write for invalid bytes, becomes `invalidByte`. */
 const markedUtf8 = (text: string): Buffer => {
   const bytes = Buffer.from(text);
   let from = bytes.indexOf(replacement);
@@ -34,7 +33,7 @@ const markedUtf8 = (text: string): Buffer => {
 const isLead = (byte: number): boolean => byte > 0x80 && byte < 0xff;
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** The last character of gb18030 is U+10FFFF. */
+/** True if the four bytes are a character of gb18030, up to U+10FFFF. */
 const isAssigned = (one: number, two: number, three: number, four: number): boolean => {
   const index = (((one - 0x81) * 10 + two - 0x30) * 126 + three - 0x81) * 10 + four - 0x30;
   return index <= 39_419 || (index >= 189_000 && index <= 1_237_575);

@@ -86,7 +86,6 @@ export const createSingleByte = (name: EncodingName): Transcoder => {
   };
   return {
     write: (block) => {
-      // Most texts are nearly all ASCII, so a little extra room is enough.
       let out = roomFor(block.length + utf8BytesMax * sliceBytes);
       let to = 0;
       for (let from = 0; from < block.length; from += sliceBytes) {

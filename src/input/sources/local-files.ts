@@ -40,7 +40,7 @@ const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boole
   return Number(mtimeNs) / 1e6 + timeStepMs < seenAt.getTime() && fingerprint.startsWith(`${version}:`);
 };
 
-/** A copy has another modification time. */
+/** Leaves out the modification time, which differs in a copy. */
 const contentOf = (fingerprint: string): string => {
   const [size, , sample] = fingerprint.split(':');
   return `${size}:${sample}`;

@@ -21,7 +21,7 @@ export const isExclusion = (location: string): boolean => /^!(?!\()/.test(locati
 export const areShared = (locations: readonly string[]): boolean =>
   locations.every((location) => sourceOf(location).isShared);
 
-/** Within a group, locations keep their order. */
+/** Groups locations by source. Within a group, locations keep their order. */
 export const bySource = (
   locations: readonly string[],
 ): readonly { readonly source: Source; readonly locations: readonly string[] }[] => {

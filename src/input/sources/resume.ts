@@ -18,7 +18,6 @@ export class Passing extends Error {
   }
 }
 
-/** Limits of attempts that receive no byte. */
 export interface Patience {
   readonly tries: number;
   readonly ms: number;
@@ -34,7 +33,6 @@ interface Tries {
    * ETL_SOURCE_UNREACHABLE after the last try.
    */
   readonly again: (cause: unknown) => Promise<void>;
-  /** Counts tries from 0 again, because bytes came. */
   readonly reset: () => void;
 }
 

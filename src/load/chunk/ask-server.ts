@@ -11,7 +11,6 @@ const selectTypes = `select name, format_type(atttypid, atttypmod) as type
   from unnest($2::text[]) with ordinality as c (name, place) join pg_attribute on attrelid = $1::regclass and attname = name
   where to_regprocedure('pg_input_error_info(text, text)') is not null order by place`;
 
-/** The type is a parameter, so that the server looks it up only once. */
 const selectRefused = (index: number): string =>
   `select ${index} as index, t.text, e.sql_error_code || ' ' || e.message as reason
   from unnest($${2 * index + 1}::text[]) as t (text), pg_input_error_info(t.text, $${2 * index + 2}) as e

@@ -14,7 +14,6 @@ import { blocksOfPiece, type Piece } from './pieces.ts';
 const readBytesMin = 64 * 1024;
 
 export interface BlockSource {
-  /** Begins at the first record of the current chunk, or of the next chunk. */
   readonly from: (position: Position) => AsyncIterable<RecordBlock>;
   readonly chunkBytes: number;
   /** True if the segment ends with the file, and the file's end is unknown. */
@@ -109,7 +108,6 @@ const createBlockMemory = () => {
   };
 };
 
-/** Keeps the blocks of the current chunk, which may be loaded again. */
 const readOnce = (stream: Reading): BlockSource => {
   const { file, access, start, byteEnd, splitter, streamChunkBytes = streamChunkBytesMax } = stream;
   const meter: Meter = { stored: 0, decoded: 0 };

@@ -18,7 +18,6 @@ export interface ChunkLoad {
   readonly file: SourceFile;
   readonly reader: FileReader;
   readonly source: BlockSource;
-  /** Most rejects of a chunk, from 1 to `rejectsPerChunkMax`. */
   readonly rejectsMax: number;
   readonly listener: Pick<LoadListener, 'decoded'>;
   readonly breakOff: AbortSignal;

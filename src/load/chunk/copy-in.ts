@@ -15,11 +15,9 @@ async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Bu
 /** Sent in the same message as the COPY, which spares a round trip. */
 export interface AheadOfCopy {
   readonly statements: readonly Query[];
-  /** If it throws, the COPY ends before its bytes are sent. */
   readonly judge: (results: readonly QueryResult[]) => void;
 }
 
-/** A method that the types of pg-copy-streams leave out. */
 interface CopyMessages {
   handleCopyInResponse(connection: unknown): void;
 }

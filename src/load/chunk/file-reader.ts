@@ -40,7 +40,6 @@ export interface FileReader {
   readonly splitter: Splitter;
   readonly decode: Decoder;
   readonly servedTexts: ServedReader;
-  /** Finds records that the server may refuse because of their number of fields. */
   readonly suspects: SuspectReader;
 }
 

@@ -45,7 +45,6 @@ interface Sifting {
 
 const isFull = ({ load, chunk }: Sifting): boolean => chunk.rejects.length >= load.rejectsMax;
 
-/** If a record has two faults, the first is kept. */
 const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly number[]): void => {
   for (const record of records)
     if (!refused.has(record)) {
@@ -111,7 +110,6 @@ const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: nu
   return low;
 };
 
-/** The record at which COPY seems to have stopped; -1 if unknown. */
 const hintOf = (sifting: Sifting, from: number, to: number, refusal: Error): number => {
   const [place, ...others] = placesIn(refusal);
   return place === undefined || others.length > 0 ? -1 : recordOfRow(sifting, from, to, place.line);
@@ -130,7 +128,6 @@ const findRefused = async (
   const hint = hintOf(sifting, from, to, refusal);
   let [first, end, last] = [from, to, refusal];
   for (let isAlone = to - from === 1; !isAlone;) {
-    // First the records before the hint, then the hinted record, then halves.
     const half = hint === first ? first + 1 : (first + end + 1) >> 1;
     const cut = first < hint && hint < end ? hint : half;
     const refused = await copyRecords(sifting, first, cut);

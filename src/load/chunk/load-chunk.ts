@@ -63,7 +63,6 @@ const settle = async (load: ChunkLoad, chunk: Chunk, copied: number): Promise<re
   return [completeChunk(file.id, start, end, counts), ...(isLast ? [endFile(file.id, end.byte)] : [])];
 };
 
-/** When the attempt fails, takes back what it reported. */
 const attempt = async (
   { listener }: ChunkLoad,
   start: Position,
@@ -84,7 +83,6 @@ const attempt = async (
   }
 };
 
-/** Undefined: nothing was copied, for a reason that is not known yet. */
 type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**

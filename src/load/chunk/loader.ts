@@ -7,7 +7,6 @@ import type { Piece } from './pieces.ts';
 
 export interface FileSegment extends Omit<Segment, 'fileId'> {
   readonly file: SourceFile;
-  /** Set if the segment's bytes are in memory already. */
   readonly piece?: Piece | undefined;
 }
 

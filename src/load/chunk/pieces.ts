@@ -13,7 +13,6 @@ interface PieceBlock extends Omit<RecordBlock, 'bytes' | 'spans'> {
   readonly spans: Omit<RecordSpans, keyof Places>;
   readonly offset: number;
   readonly length: number;
-  /** Offset of the three lists, each of `records` numbers. */
   readonly places: number;
   readonly records: number;
 }
@@ -60,7 +59,6 @@ interface Filling {
   readonly blocks: PieceBlock[];
 }
 
-/** Extra room in larger memory, as a fraction: for the end of a long record, for example. */
 const growth = 1 / 16;
 
 const append = (

@@ -16,7 +16,6 @@ export const isServed = (column: ColumnSpec): boolean => typeOf(column).encode =
 /** Maps each column to its texts, and each text, or null, to the indexes of its records. */
 export type ServedTexts = ReadonlyMap<string, ReadonlyMap<string | null, readonly number[]>>;
 
-/** `rows` limits the result to the rows with these numbers, from 1. */
 export type ServedReader = (block: RecordBlock, rows?: ReadonlySet<number>) => ServedTexts;
 
 /** A row does not say which record it comes from, so the record's line is another column. */
@@ -46,7 +45,6 @@ export const createServedReader = (table: ReadTable, file: SourceFile): ServedRe
 
 export type SuspectReader = (block: RecordBlock) => readonly number[];
 
-/** Finds records with another number of fields than the header. */
 export const createSuspectReader = (table: ReadTable, file: SourceFile): SuspectReader => {
   let decode: Decoder | undefined;
   return (block) => {

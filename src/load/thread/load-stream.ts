@@ -12,7 +12,7 @@ interface StreamLoad {
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
   readonly stops: Stops;
-  /** Pieces that these chunks contain are skipped. */
+  /** The file's loaded chunks, whose pieces are skipped. */
   readonly known: readonly LoadedChunkRow[];
   readonly onKnown: LoadListener['decoded'];
   readonly load: (read: ReadPiece, stops: Stops) => Promise<void>;

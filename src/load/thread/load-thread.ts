@@ -13,7 +13,6 @@ import { createLoader } from './main-loader.ts';
 import { plainError } from './plain-error.ts';
 import type { FromThread, ToThread } from './thread-loader.ts';
 
-/** Adds the functions of the pipeline file to the plan. */
 const withTablesOf = async (plan: LoadPlan, file: PipelineFile): Promise<LoadPlan> => {
   // Imported only here: the modules that declare and check pipelines load slowly.
   const { loadPipelineFile } = await import('../../pipeline/load-file.ts');

@@ -20,7 +20,6 @@ export interface ReadSetup {
 
 export interface ReadPiece {
   readonly piece: Piece;
-  /** Where the file may end; undefined if its end was known before. */
   readonly expectedEnd: number | undefined;
   readonly readMs: number;
 }

@@ -45,7 +45,6 @@ export const statusError = (
 /** Encodings of stored files, which sluice recognizes by their first bytes. */
 const decodedByContent: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd']);
 
-/** Refuses other encodings, and HTML pages. Errors: ETL_SOURCE_FORMAT. */
 export const refuseContent = (
   { table, name }: NamedFile,
   { headers }: Pick<HttpAnswer, 'headers'>,

@@ -24,7 +24,6 @@ export interface LongBody {
 
 interface Filling {
   readonly room: () => Buffer;
-  /** Takes bytes that were read into `room`. False: the socket must pause until it is resumed. */
   readonly add: (bytes: number) => boolean;
   readonly isFull: () => boolean;
 }

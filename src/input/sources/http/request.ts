@@ -78,7 +78,6 @@ const isTlsError = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.te
 const reasonOf = (cause: unknown): string =>
   /error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(messageOf(cause))?.[1] ?? messageOf(cause);
 
-/** Node's code for an answer that does not begin as HTTP does. */
 const notHttp = 'HPE_INVALID_CONSTANT';
 
 /** Returns ETL_SOURCE_ADDRESS if another attempt cannot help, else Passing. */

@@ -62,7 +62,7 @@ export const urlProblem = (location: string): string | undefined => {
   return undefined;
 };
 
-/** Some servers decode a path twice. */
+/** True if the path has `..` after another decoding, which some servers do. */
 const climbs = ({ pathname }: URL): boolean => decoded(pathname).split(/[/\\]/).includes('..');
 
 const namesOf = ({ searchParams, hash }: URL): string => [...searchParams.keys(), hash === ''].join('&');

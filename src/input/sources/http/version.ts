@@ -14,7 +14,7 @@ export interface HttpVersion {
 
 export const isStrong = (etag: string | undefined): etag is string => etag?.startsWith('"') ?? false;
 
-/** The header is described in RFC 9110, 14.4. */
+/** First byte and total size of a partial answer (RFC 9110, 14.4). */
 export const contentRangeOf = (
   headers: IncomingHttpHeaders,
 ): { readonly from: number | undefined; readonly total: number | undefined } => {
@@ -30,7 +30,6 @@ export const totalOf = (status: number, headers: IncomingHttpHeaders): number | 
   return length === undefined ? undefined : Number(length);
 };
 
-/** A date next to a strong ETag is left out. */
 export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVersion => {
   const { etag, 'last-modified': modified } = headers;
   const bytes = totalOf(status, headers);

@@ -142,7 +142,6 @@ const timeouts = { connectMs: 10_000, headersMs: 60_000, idleMs: 60_000 };
 
 export const createClient = ({ endpoint, credentials, requesterPays, region }: S3Settings): S3Client => {
   const cache = new Map<string, ArrayBuffer>();
-  /** Regions of buckets that are not in the region of the settings. */
   const regions = new Map<string, string>();
   const payer: Record<string, string> = requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
 

@@ -39,7 +39,7 @@ const containerUrl = (env: Search['env']): URL | undefined => {
   );
 };
 
-/** The token's file is replaced while a process runs. */
+/** Reads the token each time, because its file is replaced while a process runs. */
 const containerToken = async (env: Search['env']): Promise<string | undefined> => {
   const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'];
   const text = file
@@ -108,7 +108,7 @@ const fromEnvironment = async ({ env }: Search): Promise<Credentials | undefined
 };
 
 interface Place {
-  /** The error names the places without credentials. */
+  /** If no place has credentials, the error lists these names. */
   readonly name: string;
   readonly find: (search: Search) => Promise<Credentials | undefined>;
 }

@@ -76,7 +76,6 @@ export async function* listKeys(
   } while (token !== undefined);
 }
 
-/** A parameter must not choose the bucket. */
 const confine = ({ text, bucket }: S3Location, { table, varied }: Listing): void => {
   if (varied?.get(text)?.some((one) => bucketIn(one) !== bucket) === true)
     throw new EtlError('ETL_SOURCE_OUTSIDE', {
@@ -96,7 +95,6 @@ const requestable = (table: string, bucket: string, key: string): string => {
   });
 };
 
-/** Leaves out the empty objects that stand for folders. */
 async function* objectsOf(
   client: S3Client,
   wanted: S3Location,

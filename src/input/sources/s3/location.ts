@@ -35,7 +35,6 @@ export const isRequestable = (key: string): boolean =>
 
 export const bucketIn = (text: string): string | undefined => shape.exec(text)?.[2];
 
-/** All keys that a glob can match begin with this prefix. */
 export const literalPrefix = (glob: string): string => {
   const magic = glob.search(/[*?[{(\\]|[!+@](?=\()/);
   return magic === -1 ? glob : glob.slice(0, magic);

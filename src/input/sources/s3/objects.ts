@@ -77,7 +77,6 @@ const meanings: Readonly<Record<string, Meaning>> = {
   AuthorizationHeaderMalformed: elsewhere,
 };
 
-/** Codes for answers without a known code. */
 const statuses: Readonly<Record<number, string>> = {
   301: 'PermanentRedirect',
   307: 'TemporaryRedirect',

@@ -41,7 +41,7 @@ const profilePaths = (env: Search['env']): { readonly config: string; readonly c
   credentials: env['AWS_SHARED_CREDENTIALS_FILE'] || join(homedir(), '.aws', 'credentials'),
 });
 
-/** The credentials file overrides the other file. */
+/** The credentials file overrides the config file. */
 const readProfile = async (name: string, env: Search['env']): Promise<Profile | undefined> => {
   const paths = profilePaths(env);
   const [config, credentials] = await Promise.all([
