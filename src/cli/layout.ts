@@ -102,7 +102,7 @@ export const alignTitled = (
   return [paint('dim', title), ...lines];
 };
 
-/** While a line is longer than `width`, omits a column: those at indexes `spare`, in that order. */
+/** Omits columns until all lines fit into `width`, in the order of `spare`, a list of indexes. */
 export const alignFitting = (
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],

@@ -31,7 +31,7 @@ const requestSchema = z
     /** Definition hash of the pipeline in the process that enqueued the run. */
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
     params: z.record(z.string(), z.json()),
-    /** Parameters with which `definition` was hashed, if not `params`: a default may be today. */
+    /** Parameters with which `definition` was hashed, if not `params`: a default may be the date. */
     definedBy: z.record(z.string(), z.json()).optional(),
     options: z.strictObject({
       fresh: z.boolean(),

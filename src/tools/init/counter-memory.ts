@@ -45,7 +45,7 @@ const hashColumnsMax = 8;
 export const columnLayout = { slotsAt: 0, countersAt: 4, isText: 8, hashesAt: 12, bytes: 16 };
 export const columnsAt = hashesAt + 2 * hashListBytes * hashColumnsMax;
 
-/** Counters per column in this memory. Texts with other counters are new each time. */
+/** Counters per column in this memory. Texts beyond them are listed as new each time. */
 export const countersMax = 256;
 
 /** A slot has a text of up to 16 bytes, the address of its counter, and its hash. */

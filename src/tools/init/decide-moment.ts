@@ -15,7 +15,7 @@ import type { Doubt, Summary, TypeChoice } from './contract.ts';
 const dateNames = /date|day|\bdt\b|begin|start|end/i;
 const timeNames = /time|hour|hhmm/i;
 
-/** Fewer values that look like YYYYMMDD, or are all at midnight, may be a coincidence. */
+/** With fewer values, digits like YYYYMMDD, or only midnights, may be a coincidence. */
 const accidentMax = 20;
 
 /** Formats for days and months that always have two digits, with the length of a date. */
