@@ -197,8 +197,8 @@ describe('one file in gzip', () => {
     const stop = new AbortController();
     await database.query('select pg_advisory_lock(42)');
     const stopped = failureOf(load('gaps', zipped, { workers: 3, signal: stop.signal }));
-    // Two of the three loaders wait, each with another chunk.
-    while ((await waiting()) !== 2) await sleep(20);
+    // Two of the three loaders wait, each with another chunk; the third one goes on behind both.
+    while ((await waiting()) !== 2 || gapsIn(await chunksOf('gaps')) < 2) await sleep(20);
     stop.abort();
     await stopped;
     await database.query('select pg_advisory_unlock(42)');

@@ -134,7 +134,7 @@ describe('records that the server refuses', () => {
         // Blocks of 64 KiB.
         ...Object.keys(tables).map((table) => ({
           table,
-          records: name === 'every record' ? 900 : 2_000,
+          records: name === 'every record' ? 900 : 1_200,
           chunkBytes: 120_000,
           rejectsMax: 500,
         })),
