@@ -17,7 +17,9 @@ export const namesOf = (
   attributes,
 });
 
-/** COPY then fills the new table directly. It is logged, so a server crash loses no rows. */
+/**
+ * True if COPY fills the new table directly. The table is logged, so a server crash loses no rows.
+ */
 export const landsDirectly = ({ staging }: SourceTableSpec): boolean => staging === 'none';
 
 export const landingTable = (spec: PipelineSpec, table: SourceTableSpec): string =>

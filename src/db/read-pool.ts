@@ -7,7 +7,7 @@ import { closeClient, lossOf, openClient, type Client } from './client.ts';
 import type { ServerAddress } from './connect/address.ts';
 import { withPermission } from './connect/server-error.ts';
 
-export interface ReadPool {
+interface ReadPool {
   readonly read: <T>(read: (client: Client) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
 }

@@ -38,7 +38,7 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
   '53100': 'never', // disk_full: somebody must make room
   '53200': 'never', // out_of_memory: settings must change
   '57014': 'never', // query_canceled: by a person or by statement_timeout
-  // ours
+  // our own codes
   ETL_CONNECT: 'server', // could not connect, for one of the reasons above
   ETL_SERVER_LOST: 'server', // the connection ended during a query; the driver's own error has no code
   ETL_QUEUE_CONNECT: 'server', // Redis is not reachable

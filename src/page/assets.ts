@@ -204,7 +204,7 @@ form { display: inline; } button { font: inherit; padding: 3px 12px; border: 1px
 @media (prefers-reduced-motion: no-preference) { .badge.busy span { animation: pulse 1.6s ease-in-out infinite; } @keyframes pulse { 50% { opacity: .25; } } }
 `;
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly text: string;
   readonly etag: string;

@@ -62,7 +62,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export interface BoardOptions {
+interface BoardOptions {
   readonly base: string;
   readonly isReadOnly: boolean;
   readonly logger: Logger;

@@ -62,7 +62,7 @@ const audited = async (site: SiteOptions, asked: Asked, act: () => Promise<strin
 /** Actions at once: each opens a few connections. */
 const actionsMax = 3;
 
-export interface ControlOptions {
+interface ControlOptions {
   readonly site: SiteOptions;
   readonly access: Access;
   readonly control: PageControl;

@@ -26,7 +26,7 @@ export const refuseForeign = ({ headers, url }: Request): void => {
     throw refused(`it comes from another site (Sec-Fetch-Site: ${site})`);
 };
 
-export interface Forms {
+interface Forms {
   readonly keyOf: (session: string, path: string) => string;
   /** Returns the id of the key's form. Errors: ETL_PAGE_FORM. */
   readonly check: (key: string | null, session: string | undefined, path: string) => string;

@@ -3,5 +3,5 @@
 import { createRequire } from 'node:module';
 import type * as BullMq from 'bullmq';
 
-/** As CommonJS: the ES modules take twice as long, and cannot load `pg`. */
+/** Loads the CommonJS files: the ES modules take twice as long, and cannot load `pg`. */
 export const loadBullMq = (): typeof BullMq => createRequire(import.meta.url)('bullmq') as typeof BullMq;

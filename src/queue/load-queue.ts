@@ -48,7 +48,7 @@ export interface SegmentJob extends Work {
   readonly trace?: TraceContext | undefined;
 }
 
-/** Not one queue for all runs: a process must not take jobs of pipelines that it does not have. */
+/** Each run has its own queue: a process must not take jobs of pipelines that it does not have. */
 const loadQueueName = (runId: number): string => `etl-load-${runId}`;
 
 export const removeQueue = (queues: Queues, runId: number): Promise<void> =>
@@ -104,14 +104,14 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
     try {
       const job = options.read(data, id);
       const { generation } = job;
-      // Added by a former coordinator.
+      // A former coordinator added the job.
       if (generation < ours) return;
       if (generation > ours) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
       // For a second delivery, the ledger shows what the first one loaded.
       await options.load(job, leaving.signal);
     } catch (error) {
       fail(error);
-      // Not the message: BullMQ cannot store a NUL or a lone surrogate.
+      // Only the code is stored: BullMQ cannot store a message with a NUL or a lone surrogate.
       const code = codeOf(error) ?? 'unknown';
       // A process that leaves returns its job.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
@@ -140,7 +140,7 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
   return service;
 };
 
-/** `failedCodes`: of all processes. */
+/** `failedCodes`: the error codes of failed jobs, of all processes. */
 const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: readonly string[] }> => {
   const { failed = 0, ...open } = await ask((bull) =>
     bull.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed'),

@@ -147,7 +147,8 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   namespaceOf: () => Promise.resolve(''),
   // A copy of the database has its own copy of the queue.
   claim: () => Promise.resolve(),
-  // Each database has its own schema, and BullMQ's pool reconnects by itself.
+  // Ignores its arguments: each database has its own schema, and BullMQ's pool reconnects by
+  // itself.
   connect: () => link(address),
   // An error without a code is the driver's: the connection ended, or gave no answer.
   errorOf: (error) => {

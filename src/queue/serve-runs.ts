@@ -59,7 +59,7 @@ const attempt = async (work: () => Promise<RunOutcome>): Promise<RunOutcome> => 
   try {
     return await work();
   } catch (error) {
-    // Not the message: BullMQ cannot store a NUL or a lone surrogate.
+    // Only the code is stored: BullMQ cannot store a message with a NUL or a lone surrogate.
     const { code, retry } = asEtlError(error);
     throw retry === 'never' ? new UnrecoverableError(code) : new Error(code);
   }

@@ -10,7 +10,7 @@ const messaging = (queueName: string, operation: 'send' | 'process') => ({
   'messaging.operation.type': operation,
 });
 
-export interface Enqueueing {
+interface Enqueueing {
   readonly tracer: Tracer | undefined;
   readonly queueName: string;
   readonly pipeline: string;

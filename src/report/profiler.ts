@@ -114,7 +114,7 @@ const watchMachine = () => {
 
 type BuildTime = RunProfile['build'][number];
 
-export interface Profiler {
+interface Profiler {
   /** Must get every event of the run: events tell which step the run is in. */
   readonly hear: (event: RunEvent) => void;
   readonly addLoad: (table: string, times: LoadTimes) => void;

@@ -41,7 +41,7 @@ export interface Reporter {
   readonly end: (error?: unknown) => Promise<void>;
 }
 
-/** Otherwise, a listener's error could be mistaken for a lost connection. */
+/** Wraps a listener's error, which could otherwise be mistaken for a lost connection. */
 const listenerError = (cause: unknown): EtlError =>
   new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
 

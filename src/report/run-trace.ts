@@ -7,7 +7,7 @@ import type { LoadTimes } from '../core/profile.ts';
 import { startSpan, type Attributes, type Span } from './spans.ts';
 import type { Tracer } from './tracer.ts';
 
-export interface RunTrace {
+interface RunTrace {
   /** Must get every event of the run. */
   readonly hear: (event: RunEvent) => void;
   readonly stepEnded: () => void;

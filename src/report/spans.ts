@@ -31,10 +31,10 @@ export interface Span {
   readonly span: OpenTelemetry.Span;
 }
 
-/** No errors in a trace: the run was stopped, or another process does the work. */
+/** Codes that are no error in a trace: the run was stopped, or another process does the work. */
 const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
 
-/** W3C Trace Context, §3.2. */
+/** Formats a span's context as W3C Trace Context, §3.2. */
 const traceContextOf = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
   const { isSpanContextValid } = loadOpenTelemetry();
   const context = span.spanContext();

@@ -39,7 +39,7 @@ export interface EnqueueOptions extends SiteOptions {
   readonly allowShrink?: readonly string[];
 }
 
-/** Queues show their jobs, so parameters must not be secret. */
+/** Refuses secret parameters, because a queue shows its jobs to everybody with access. */
 const refuseSecrets = ({ params, shownParams }: PipelineSpec, given: object): void => {
   const secret = Object.keys(given).find((name) => shownParams[name] !== params[name]);
   if (secret === undefined) return;

@@ -11,7 +11,7 @@ export interface Look {
   readonly everyMs: number;
   /** Logged once when polling fails, until it succeeds again. */
   readonly problem: string;
-  /** Must not wait for longer work, because the other polls wait for this one. */
+  /** Must not wait for longer work, because all polls use one connection, in turn. */
   readonly look: (client: Client) => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ const createTimetable = (looks: readonly [Look, ...Look[]], signal: AbortSignal)
       const first = looks.reduce((one, other) => (dueOf(other) < dueOf(one) ? other : one));
       const waitMs = dueOf(first) - performance.now();
       if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      // Before the poll: a poll that fails at once must not be repeated at once.
+      // Set before the poll, so that a poll that fails at once is not repeated at once.
       dueAt.set(first, performance.now() + first.everyMs);
       return first;
     },

@@ -77,7 +77,7 @@ const coordinateAlone =
 
 type WhenReached = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Server and queues may be starting at the same time as the worker. */
+/** Retries, because server and queues may be starting at the same time as the worker. */
 const waitingFor = (
   { address, backend }: FoundSite,
   options: WorkerOptions,

@@ -1,7 +1,7 @@
 // require_auth and channel_binding: how the server may authenticate us.
 //
-// Checked before node-postgres answers, so a refused server gets no password. By finishing SCRAM, a
-// server also proves that it knows the password.
+// The checks run before node-postgres answers, so a refused server gets no password. A server that
+// stops half-way through SCRAM is refused, too: it has not proved that it knows the password.
 
 import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';

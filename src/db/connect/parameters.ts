@@ -8,7 +8,7 @@ interface Parameter {
   readonly variable?: string;
   /** Ignored variables change neither where nor how securely we connect. */
   readonly isVariableIgnored?: true;
-  /** All values if `why` is missing, too. */
+  /** Supported values; without `values` and `why`, all values are supported. */
   readonly values?: readonly string[];
   readonly isNumber?: true;
   /** Why other values are refused. */
@@ -108,7 +108,7 @@ const table = {
   oauth_scope: { why: noOauth },
 } as const satisfies Readonly<Record<string, Parameter>>;
 
-export type ParameterName = keyof typeof table;
+type ParameterName = keyof typeof table;
 export type Parameters = Readonly<Partial<Record<ParameterName, string>>>;
 
 export const parameterTable: Readonly<Record<ParameterName, Parameter>> = table;

@@ -18,7 +18,9 @@ export const unknownNameHint = (thrown: unknown): string =>
     ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'
     : '';
 
-/** With the call context: for an exception in a trigger, only it names trigger and table. */
+/**
+ * Adds the call context: for an exception in a trigger, only the context names trigger and table.
+ */
 export const hintOf = (thrown: unknown): string => {
   const { detail, hint, where } = thrown as { detail?: string; hint?: string; where?: string };
   const advice = detail ?? (unknownNameHint(thrown) || hint);

@@ -1,6 +1,6 @@
 // Compares a session with target_session_attrs.
 
-export interface SessionKind {
+interface SessionKind {
   readonly isStandby: boolean;
   readonly isReadOnly: boolean;
 }
@@ -13,7 +13,7 @@ const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): str
   return target === 'standby' && !isStandby ? 'it is not a standby' : undefined;
 };
 
-/** Retried: a failover may give the host the wanted role. */
+/** Code of an error that is retried: a failover may give the host the wanted role. */
 export const unfitSession = 'UNFIT_SESSION';
 
 export const refuseUnfit = (target: string, kind: SessionKind): void => {

@@ -26,13 +26,13 @@ const settings: readonly Setting[] = [
   { name: 'tcp_keepalives_interval', value: '5' },
   { name: 'tcp_keepalives_count', value: '3', systems: 'linux|darwin|bsd' },
   { name: 'tcp_user_timeout', value: '30s', since: 12, systems: 'linux' },
-  // A load idles, waits and works for hours.
+  // No timeouts, because a load idles, waits and works for hours.
   { name: 'statement_timeout', value: '0' },
   { name: 'lock_timeout', value: '0' },
   { name: 'idle_in_transaction_session_timeout', value: '0' },
   { name: 'idle_session_timeout', value: '0', since: 14 },
   { name: 'transaction_timeout', value: '0', since: 17 },
-  // After waiting for a lock, also BullMQ must see what others committed.
+  // After waiting for a lock, every session must see what others committed, also BullMQ's.
   { name: 'default_transaction_isolation', value: 'read committed' },
   // node-postgres parses these formats; SQL files rely on the order of day and month.
   { name: 'datestyle', value: 'ISO, MDY' },

@@ -64,7 +64,7 @@ const sslModeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => 
   return sslrootcert ? 'verify-full' : 'disable';
 };
 
-export interface TlsChoice {
+interface TlsChoice {
   readonly ssl: boolean | object;
   /** True if the connection continues unencrypted when the server has no TLS. */
   readonly isOptional: boolean;

@@ -23,7 +23,7 @@ const probe = async (client: PgClient, endFrozen: EndFrozen): Promise<Verdict> =
   // The start of a session has its own timeout.
   if (serverPid === undefined) return 'working';
   const bounded = { connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
-  // Even if the host has changed its role since.
+  // Asks the same host, even if its role has changed.
   const config = { ...serverConfig, target: 'any' };
   const asker = new PgClient(config, { name: 'sluice watchdog', schemas: [] }, bounded);
   asker.on('error', () => undefined);

@@ -127,7 +127,7 @@ const startHint = (etlDirectory: string): string => {
     : 'The directory must be writable, or not exist yet. DATABASE_URL names another server.';
 };
 
-/** Adds the directory and the log to other errors. */
+/** Converts other errors to ETL_EMBEDDED_START, with the directory and the log. */
 const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -167,7 +167,7 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
   return describe(etlDirectory, cluster, started, true);
 };
 
-/** .gitignore, because the database and its password must not be committed. */
+/** Adds a .gitignore, because the database and its password must not be committed. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
   const directory = await realpath(etlDirectory);

@@ -9,7 +9,7 @@ import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookk
 import { buildSchema } from '../names.ts';
 import { readAccess, type Access } from './access.ts';
 
-/** In bytes, seconds or the setting's own unit; null for a word. */
+/** `number` is in bytes, seconds or the setting's own unit; null for a word. */
 export interface SettingValue {
   readonly text: string;
   readonly number: number | null;
@@ -20,22 +20,22 @@ export interface Demand {
   readonly backend: { readonly databaseConnectionsMax: number };
 }
 
-/** The run, its workers and its queue. */
+/** Counts the run, its workers and its queue. */
 export const connectionsNeeded = ({ workers, backend }: Demand): number =>
   1 + workers + backend.databaseConnectionsMax;
 
-export interface ConnectionLimit {
+interface ConnectionLimit {
   readonly name: string;
   readonly limit: number;
   readonly used: number;
 }
 
-export interface StagingTable {
+interface StagingTable {
   readonly name: string;
   readonly bytes: number;
 }
 
-export interface CrashHistory {
+interface CrashHistory {
   /** null: a crash has emptied the canary table, or it was never filled. */
   readonly epoch: string | null;
   /** Newest unfinished run of each pipeline whose staged chunks a crash has emptied. */

@@ -4,7 +4,7 @@ import { isThere, rowsOf, type Client } from '../../db/client.ts';
 import type { RunState } from '../../core/model.ts';
 
 export type ActionName = 'cancel' | 'retry' | 'run' | 'pause' | 'resume' | 'board';
-export type ActionKind = 'run' | 'schedule' | 'pipeline' | 'queue';
+type ActionKind = 'run' | 'schedule' | 'pipeline' | 'queue';
 
 export interface RecordedAction {
   readonly id: number;
@@ -22,7 +22,7 @@ export interface RecordedAction {
   readonly detail: string | null;
 }
 
-export interface ActionsWanted {
+interface ActionsWanted {
   readonly id?: number;
   readonly kind?: ActionKind;
   readonly subject?: string;

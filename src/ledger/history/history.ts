@@ -194,7 +194,7 @@ export const findSummary = (client: Client, runId: number): Promise<RunSummary> 
 
 const summed = ['files', 'bytes', 'records', 'copied', 'rejected', 'filtered'] as const;
 
-/** From the tables, so that the chunks of a run under way are read only once. */
+/** Adds up the tables, so that the chunks of a run under way are read only once. */
 const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summed)[number]> => {
   const sums = { files: 0, bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   for (const table of tables) for (const key of summed) sums[key] += table[key];

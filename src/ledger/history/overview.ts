@@ -22,7 +22,7 @@ interface NewestRow {
   readonly publishedAt: Date | null;
 }
 
-/** One index look-up per pipeline, not all runs. */
+/** Needs one index look-up per pipeline, instead of reading all runs. */
 const selectNewest = (): Query => ({
   text: `with recursive name (pipeline) as (
       (select pipeline from etl.run order by pipeline limit 1)

@@ -37,7 +37,7 @@ export const countOld = async (client: Client, before: Date): Promise<Pruned> =>
 const runsAtOnce = 500;
 const rowsAtOnce = 20_000;
 
-/** In the order that foreign keys require. */
+/** Tables in the order that foreign keys require. */
 const partsOfRuns = [
   [
     'chunks',

@@ -137,7 +137,7 @@ export const recordedFiles = async (
 /** SQL: the end of a fingerprint, which stays the same when a file is copied or moved. */
 const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
-/** Equal size and end of the fingerprint: the same file, or a copy. */
+/** Finds versions of equal size and fingerprint end: the same file, or a copy. */
 export const versionsLike = (
   client: Client,
   { pipeline, schema, table }: FilesOf,

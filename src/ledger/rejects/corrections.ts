@@ -217,7 +217,7 @@ export const keepCorrections = async (
   return kept!;
 };
 
-/** Line and run of the first correction that is loaded. */
+/** `loadedLine`, `loadedBy`: line and run of the first correction that is loaded. */
 interface WithdrawnCorrections {
   readonly withdrawn: number;
   readonly loadedLine: number | null;

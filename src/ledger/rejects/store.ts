@@ -64,7 +64,7 @@ export interface FaultKinds {
   readonly total: number;
 }
 
-/** Quoted texts and numbers. */
+/** Matches quoted texts and numbers. */
 const valuesInReasons = String.raw`"(\\.|[^"\\])*"|[0-9]+`;
 
 /** SQL: every fault of a reject r, as (column_name, code, reason). */

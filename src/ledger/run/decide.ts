@@ -7,7 +7,7 @@
 import type { SourceFile } from '../../core/model.ts';
 import type { LatestRun, NewFile } from './ledger.ts';
 
-/** A table that the unfinished run would load differently now. */
+/** A table whose definition, files or staging table differ from the unfinished run's plan. */
 export interface TableChange {
   readonly table: string;
   /** True if only files without loaded chunks differ. */

@@ -61,7 +61,7 @@ export const judgeLoading = async (
 };
 
 /**
- * ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST without the pipeline's lock. Called in the
+ * Throws ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST without the pipeline's lock. Called in the
  * publishing transaction.
  */
 export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {

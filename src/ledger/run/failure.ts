@@ -12,8 +12,8 @@ export const failuresShown = 10;
 const failuresKept = 1_000;
 
 /**
- * Otherwise, retried jobs and schedules, checked every two seconds, would record the same failure
- * again and again.
+ * The same failure is recorded once in this time: jobs are retried, and schedules are checked every
+ * two seconds.
  */
 const sameFailureMinutes = 10;
 

@@ -199,7 +199,7 @@ export interface LoadedChunkRow extends Counts {
   readonly end: Position;
 }
 
-/** Only chunks that count under the run's epoch, in file order. */
+/** Returns only chunks that count under the run's epoch, in file order. */
 export const loadedChunks = async (
   client: Client,
   runId: number,

@@ -5,7 +5,7 @@ import { storable, type Query } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { RunState } from '../../core/model.ts';
 
-/** The bytes read from the file were not its real content. */
+/** Errors that mean that the bytes read were not the file's real content. */
 const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 
 /**

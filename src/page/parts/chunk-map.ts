@@ -13,7 +13,7 @@ import { numbersOf, type Column } from './table.ts';
 export const colourings = ['state', 'worker', 'epoch'] as const;
 export type Colouring = (typeof colourings)[number];
 
-export interface ColouredMap extends ChunkMap {
+interface ColouredMap extends ChunkMap {
   readonly by: Colouring;
   readonly sessions: readonly number[];
   /** The run's epoch. Chunks of other epochs were lost in a crash. */
@@ -40,8 +40,8 @@ const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | u
   sessions.includes(session) ? sessions.indexOf(session) + 1 : undefined;
 
 /**
- * The number of crashes before each epoch, earliest first. Only that of the run's epoch is known;
- * earlier epochs count down from it, because the map may not have all of them.
+ * The number of crashes before each epoch, earliest first. Only the number of the run's epoch is
+ * known; earlier epochs count down from it.
  */
 const epochsOf = ({ cells, epoch, crashes }: ColouredMap): ReadonlyMap<string, number> => {
   const begun = new Map<string, number>();

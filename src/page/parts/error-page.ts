@@ -31,7 +31,7 @@ const statuses: Partial<Record<ErrorCode, PageError['status']>> = {
 /** SQLSTATE query_canceled: the statement timeout of the page. */
 const statementTimeout = '57014';
 
-/** A text with a zero byte, which can come only from an address. */
+/** SQLSTATEs for a text with a zero byte, which can come only from an address. */
 const zeroByte = new Set(['22021', '22P05']);
 
 const asError = (thrown: unknown): EtlError => {

@@ -6,7 +6,7 @@ import { html, nothing, raw, type Html } from './html.ts';
 export const choiceLink = (text: string, address: string, isChosen: boolean): Html =>
   html`<a href="${address}" ${isChosen ? raw('class="chosen" aria-current="true"') : ''}>${text}</a>`;
 
-export interface PageOfList {
+interface PageOfList {
   /** Noun of the list's entries, such as 'files'. */
   readonly what: string;
   readonly first: number;

@@ -30,7 +30,7 @@ const rectText = ({ colour, x, y, width, height, title }: Rect): string => {
   return `<rect class="${escape(colour)}" x="${left}" y="${top}" width="${wide}" height="${high}">${inside}</rect>`;
 };
 
-export interface Picture {
+interface Picture {
   readonly width: number;
   readonly height: number;
   readonly name: string;

@@ -13,7 +13,7 @@ export interface Column<Row> {
 
 const classOf = ({ isNumber, isLong }: Column<never>): string => (isNumber ? 'number' : isLong ? 'long' : '');
 
-export interface TableOptions {
+interface TableOptions {
   readonly caption: string;
   readonly none?: string;
   /** Default: only screen readers get the caption, because most tables have a heading above. */

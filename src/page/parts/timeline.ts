@@ -62,7 +62,6 @@ const laneHtml = (name: string, summary: string, rects: readonly Rect[]): Html =
     <span class="bar-name">${name}</span>${picture({ width, height: laneHeight, name: summary }, rects)}
   </div>`;
 
-/** At least wide enough to be seen. */
 const rect = (colour: string, from: number, to: number, title: string): Rect => {
   const wide = Math.max(1.5, to - from);
   return { colour, x: from, y: 0, width: wide, height: laneHeight, title };

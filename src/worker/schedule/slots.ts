@@ -14,7 +14,7 @@ export interface Calendar {
   readonly next: (afterMs: number) => number;
   /** Last slot up to `nowMs`, searched from the slot `firstMs` on. */
   readonly newest: (firstMs: number, nowMs: number) => number;
-  /** In the zone's time: '2026-03-29T03:00:00+02:00'. */
+  /** Formats an instant in the zone's time: '2026-03-29T03:00:00+02:00'. */
   readonly show: (instantMs: number) => string;
 }
 
