@@ -132,7 +132,6 @@ const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], w
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
 
-/** The event says what a crash of the server has lost. */
 const renewIfCrashed = async (
   context: RunContext,
   runId: number,

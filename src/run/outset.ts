@@ -197,7 +197,6 @@ export const findOutset = async (
   return { ...outset, beginning: await decide(context, latest, planned, startsOver(context)) };
 };
 
-/** One line for each reason why the run is not simply continued. */
 export const reasonsOf = (beginning: Beginning): readonly string[] => {
   if (beginning.kind === 'new') return beginning.why === undefined ? [] : [beginning.why];
   return beginning.changes.map(({ table, isKept, why }) =>

@@ -37,8 +37,9 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
 };
 
 /**
- * Copied constraints and not null let the server attach partitions without reading rows. Declared
- * constraints exist already; constraints of earlier runs will be dropped.
+ * With the table's constraints and not null, the server attaches a partition without reading rows.
+ * Leaves out declared constraints, which exist already, and those of earlier runs, which will be
+ * dropped.
  */
 export const copyConstraints = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const tables = all.filter(({ added }) => added.length > 0);

@@ -157,7 +157,6 @@ export const buildOwn = async ({
   return own.map(({ name }) => name);
 };
 
-/** `whole`: the partitioned table on which people made the indexes. */
 export const buildOwnOf = async (
   client: Client,
   whole: TableNames,

@@ -22,8 +22,6 @@ export interface Attribute {
   readonly ofWhole: boolean;
   readonly ofPart: boolean;
   readonly blocksReaders: boolean;
-  /** SQL: rows of key and value for the table with this oid. */
   readonly select: (oid: string) => string;
-  /** `found`: attributes of the existing table, if there is one. */
   readonly settings: (declared: Declared, found: Readonly<Record<string, string>>) => readonly Setting[];
 }

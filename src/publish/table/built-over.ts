@@ -30,7 +30,6 @@ export interface ReadState {
   readonly versions: string;
 }
 
-/** `production` is undefined if there is no such table yet. */
 export interface BuiltOver {
   readonly table: BuiltTable;
   readonly builtAs: BuiltState;

@@ -1,9 +1,9 @@
 // Reads how a table in production is partitioned, and into which partitions.
 //
 // Partitions by list are found by the text of their value, so each value must have only one text.
-// 1.0 and 1.00 are one value and two texts; so are 'CA' and 'ca' in a citext column. A B-tree of
-// such a type may not store equal values only once. PostgreSQL, "B-Tree Support Functions",
-// equalimage.
+// 1.0 and 1.00 are one value and two texts; so are 'CA' and 'ca' in a citext column. The server
+// knows such types, because their B-trees may not store equal values only once. PostgreSQL, "B-Tree
+// Support Functions", equalimage.
 
 export interface FoundPartitioning {
   /** `by`: range, list or hash. `columns`: null for an expression. */

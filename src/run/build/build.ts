@@ -58,8 +58,8 @@ const fillFromSql = (
     if (table.kind === 'source')
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
     await refuseHiddenRows(client, spec.schema, readInProduction(spec, table, sql.text, prior));
-    // Views are dropped in the same transaction: a view left by a killed process would be an
-    // untrusted object.
+    // Drops the views in this transaction: a view left by a killed process would be an untrusted
+    // object.
     const drops: string[] = [];
     for (const one of prior) {
       const isWanted = (name: string): boolean =>

@@ -9,7 +9,6 @@ export type Wish = 'reload' | 'unload';
 
 export interface AskedFiles {
   readonly hasAny: boolean;
-  /** The file's name then counts as known. */
   readonly wishOf: (file: { readonly name: string; readonly location: string }) => Wish | undefined;
   readonly refuseUnknown: (pipeline: string) => void;
 }

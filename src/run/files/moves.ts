@@ -79,7 +79,6 @@ const findMoves = async (
   const over = new Map<Unsettled, StoredVersion>();
   const gone = new Set<number>();
   if (files.length === 0) return { followed, over, gone };
-  /** Files by the id of the version whose name they have. */
   const named = new Map(files.flatMap((one) => (one.version === undefined ? [] : [[one.version.id, one]])));
   const free = new Map<string, StoredVersion[]>();
   for (const version of await versionsLike(

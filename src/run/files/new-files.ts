@@ -31,7 +31,6 @@ const createLeaving = () => {
       if (wish === 'unload') unloaded.add(id);
     },
     count: (): number => files.size,
-    /** `stays`: the `listed` versions that are not deleted. */
     outgoing: (listed?: readonly number[]): Outgoing => ({
       files: [...files],
       unloaded: [...unloaded],

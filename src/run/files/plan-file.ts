@@ -21,7 +21,6 @@ import type { Found } from './found-files.ts';
 import { textColumns } from './planned-table.ts';
 import { storedFiles, type StoredFile } from './stored-files.ts';
 
-/** Highest field position that a table names; 0: none. */
 const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
   Math.max(0, ...neededFields(columns, filter).filter((ref) => typeof ref === 'number'));
 

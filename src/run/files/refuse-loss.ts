@@ -67,8 +67,8 @@ const lossOf = async (
 };
 
 /**
- * If the caller allows the loss, only reports it. Called when a run is planned, and again when it
- * is published. `said`: what was reported already. Errors: ETL_ROWS_LOST.
+ * Only reports the loss if the caller allows it. Called when a run is planned, and again when it is
+ * published. `said`: losses reported already. Errors: ETL_ROWS_LOST.
  */
 export const refuseLoss = async (
   { client, allowShrink, report }: Pick<Judging, 'client' | 'allowShrink' | 'report'>,

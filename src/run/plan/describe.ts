@@ -112,7 +112,6 @@ export interface Findings {
   readonly notices: string[];
   planned: readonly PlannedTable[];
   plans: readonly PublishPlan[];
-  /** Partitions with rows of changed or deleted files, by table name. */
   readonly partitions: Map<string, readonly string[]>;
   prepared: boolean;
   seconds: number | null;

@@ -79,7 +79,6 @@ const decoderSteps = (choices: DecoderChoices): Steps =>
     return { step: 'decoder', text: `${of}${decoder}, because ${why}` };
   });
 
-/** Columns whose values are read as text in JavaScript. */
 const columnSteps = ({ columns }: SourceTableSpec, decoder: DecoderChoice['decoder']): Steps => {
   if (decoder === 'verbatim') return [];
   const byText = columns.flatMap((column) => {

@@ -21,7 +21,6 @@ const delivering = (logger: Logger): Delivering => ({
   signal: new AbortController().signal,
 });
 
-/** True if this process can deliver notifications that another process has left. */
 export const isSomethingOwed = async (client: Client): Promise<boolean> =>
   (await reachable(client, { env: process.env })).length > 0;
 
