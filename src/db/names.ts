@@ -31,17 +31,17 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
 
 export const fileColumn = '_file';
 
-/** Rows to add to `table`. SQL files see old and new rows under the table's own name. */
+/** Name of the rows to add to `table`: the table's own name shows SQL files old and new rows. */
 export const partName = (table: string): string => `${table}__part`;
 
 /** In the SQL of merged tables: a run's rows (`_new`), and the rows that they replace (`_old`). */
 export const newName = (table: string): string => `${table}_new`;
 export const oldName = (table: string): string => `${table}_old`;
 
-/** The last record of each key, if staging has duplicate keys. */
+/** Name of a table with the last record of each key, if staging has duplicate keys. */
 export const onceName = (table: string): string => `${table}__once`;
 
-/** The differences that a merge writes. */
+/** Name of a table with the differences that a merge writes. */
 export const diffName = (table: string): string => `${table}__diff`;
 
 /** Name of a table with production's rows and a run's rows. */
@@ -55,7 +55,6 @@ export interface TableNames {
   readonly table: string;
   readonly buildSchema: string;
   readonly built: string;
-  /** Schemas in which the author's SQL, and functions that it calls, find unqualified names. */
   readonly path: readonly string[];
   readonly attributes?: AttributesSpec | undefined;
 }

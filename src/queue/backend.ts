@@ -5,7 +5,6 @@ import type * as BullMq from 'bullmq';
 import type { Trust } from '../db/bookkeeping/trust.ts';
 import type { Client } from '../db/client.ts';
 
-/** Connections of a queue and its worker. */
 export interface QueueLink {
   readonly options: { readonly connection: BullMq.ConnectionOptions; readonly prefix?: string };
   readonly factory: BullMq.BackendFactory;

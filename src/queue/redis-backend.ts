@@ -17,7 +17,7 @@ import type { RedisAddress } from './redis-address.ts';
 
 type RedisClient = IoRedis.Redis | IoRedis.Cluster;
 
-/** On demand, and as CommonJS, like BullMQ. */
+/** Loads ioredis on demand, and as CommonJS, like BullMQ. */
 const loadIoRedis = (): typeof IoRedis => createRequire(import.meta.url)('ioredis') as typeof IoRedis;
 
 const pauseBefore =

@@ -41,7 +41,6 @@ export const addRun = (queues: Queues, data: object, options: AddRunOptions): Pr
     return { job: added.id!, isNew: added.id === jobId };
   });
 
-/** A job that must be on a queue. */
 export interface RunJob {
   readonly queue: string;
   readonly job: string;

@@ -1,7 +1,7 @@
 // Works off the run queues of one process, one run at a time.
 //
-// The first of its workers that gets a job pauses the others. A worker that gets a job at the same
-// time returns it, for an idle process.
+// Each queue has a worker. The first worker that gets a job pauses the others. A worker that gets a
+// job at the same time returns the job, for an idle process.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';

@@ -90,7 +90,6 @@ const watchMachine = () => {
     server = 0;
   };
   return {
-    /** Also ends the previous step. */
     begin: (step: RunStep): void => {
       end();
       current = { step, from: currentUsage() };

@@ -59,7 +59,6 @@ const formatText = ({ decoding, encoding, dialect }: FileSummary): string =>
     .filter(Boolean)
     .join(', ');
 
-/** Omits the column `format` if it would be empty. */
 export const fileColumnsOf = (files: readonly FileSummary[]): readonly RunColumn<FileSummary>[] => [
   { title: 'file', text: ({ file }) => file },
   { title: 'table', text: ({ table }) => table },

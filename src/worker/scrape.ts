@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as PromClient from 'prom-client';
 import { scrapeAnswerMs } from '../core/limits.ts';
 
-/** On demand, because it takes 0.05 s. */
+/** Loads prom-client on demand, because that takes 0.05 s. */
 export const loadPromClient = (): typeof PromClient =>
   createRequire(import.meta.url)('prom-client') as typeof PromClient;
 

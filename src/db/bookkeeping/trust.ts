@@ -36,7 +36,7 @@ export interface Trust {
 
 /**
  * SQL: trusted roles are our login role, superusers, and roles that our login role is a member of.
- * Not current_user, because code after `set role` can reset the role.
+ * current_user does not count, because code after `set role` can reset the role.
  *
  * A membership counts only if a superuser granted it: up to PostgreSQL 15, any role could make
  * anybody its member. Unless we are superuser, grants by CREATEROLE roles and by the database's

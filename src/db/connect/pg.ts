@@ -12,7 +12,7 @@ import { refuseUnfit } from './session-kind.ts';
 import { answerMissingTls, tlsOf } from './tls.ts';
 
 /**
- * As CommonJS: the ES module only wraps these files, and each thread would read both.
+ * Loads the CommonJS files: the ES module only wraps them, and each thread would read both.
  *
  * Without `navigator` (Node 20), node-postgres creates a Response, for which Node loads its HTTP
  * client: twice the time. So `navigator` is defined meanwhile.
@@ -156,7 +156,6 @@ export class PgClient extends driver.Client {
     return Number.parseInt(this.#serverVersion, 10);
   }
 
-  /** Undefined until the session has started. */
   get serverPid(): number | undefined {
     return this.#serverPid;
   }

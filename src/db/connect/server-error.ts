@@ -38,7 +38,6 @@ export const withPermission = ({ config }: ServerAddress, thrown: unknown): unkn
   return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
 };
 
-/** Converts the server's errors by SQLSTATE. */
 export const asServerError = (address: ServerAddress, cause: unknown): EtlError => {
   const thrown = withPermission(address, cause);
   if (thrown instanceof EtlError) return thrown;

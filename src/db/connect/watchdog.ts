@@ -57,7 +57,6 @@ const traffic = ({ bytesRead, bytesWritten, writableLength }: Socket): string =>
 const isIdle = (client: pg.Client): boolean =>
   (client as unknown as { readyForQuery: boolean }).readyForQuery && socketOf(client).writableLength === 0;
 
-/** The timer does not keep the process alive. */
 export const watchClient = (client: PgClient): void => {
   let seen = '';
   let seenAt = performance.now();

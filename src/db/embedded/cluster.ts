@@ -90,7 +90,6 @@ const chooseParent = async (etlDirectory: string, { account }: Programs): Promis
   return parent;
 };
 
-/** Works in a temporary directory. */
 const initialise = async (programs: Programs, work: string, password: string): Promise<string> => {
   const data = join(work, 'data');
   const passwordFile = join(work, 'password');

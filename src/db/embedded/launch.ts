@@ -42,7 +42,6 @@ export const settled = async (directory: string): Promise<Postmaster | undefined
   }
 };
 
-/** Undefined if the server ended. */
 const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
   while (child.exitCode === null && child.signalCode === null) {
@@ -55,8 +54,8 @@ const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Pos
 };
 
 /**
- * Uses another port if the cluster's is taken. Retries while children of a killed server hold its
- * shared memory, and once after any failure. Proved by test/integration/unlogged.test.ts, "an
+ * Uses another port if the cluster's port is taken. Retries while children of a killed server hold
+ * its shared memory, and once after any failure. Proved by test/integration/unlogged.test.ts, "an
  * unlogged table whose transaction was rolled back". Throws the last lines of the log.
  */
 export const launch = async (

@@ -26,7 +26,6 @@ export const holdsPipelineLock = (pipeline: string, pid: string): string =>
 
 const buildKey = `hashtextextended('sluice build ' || $1, $2)`;
 
-/** Held while a session builds tables of a pipeline. */
 export const lockBuild = async (client: Client, pipeline: string): Promise<void> => {
   await client.query(`select pg_advisory_lock_shared(${buildKey})`, [pipeline, lockSpace]);
 };

@@ -20,7 +20,6 @@ export interface Demand {
   readonly backend: { readonly databaseConnectionsMax: number };
 }
 
-/** Counts the run, its workers and its queue. */
 export const connectionsNeeded = ({ workers, backend }: Demand): number =>
   1 + workers + backend.databaseConnectionsMax;
 

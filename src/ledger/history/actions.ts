@@ -42,7 +42,6 @@ export const listActions = async (
   return rowsOf(client, { text, values: [id, kind, subject, limit] });
 };
 
-/** Much cheaper than `findRun`. */
 export const runInShort = async (
   client: Client,
   run: number,

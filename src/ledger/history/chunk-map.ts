@@ -90,7 +90,6 @@ const selectCells = (runId: number, files: readonly MappedFile[]): Query => ({
   ],
 });
 
-/** Maps up to `filesOfMap` files, from index `first` on. */
 export const chunkMapOf = async (client: Client, runId: number, first = 0): Promise<ChunkMap> => {
   const files = await rowsOf<MappedFile>(client, selectFiles(runId, first));
   return { files, cells: await rowsOf<ChunkCell>(client, selectCells(runId, files)) };

@@ -26,7 +26,6 @@ export interface RunSummary extends Counts {
   readonly workers: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** null while the run is not finished. */
   readonly seconds: number | null;
   readonly files: number;
   readonly bytes: number;
@@ -43,7 +42,6 @@ export interface TableSummary extends Counts {
   readonly files: number;
   readonly bytes: number;
   readonly bytesRead: number;
-  /** null also if there was no table. */
   readonly rowsBefore: number | null;
   readonly rows: number | null;
   readonly strategy: string | null;
@@ -56,9 +54,7 @@ export interface FileSummary extends Counts {
   readonly table: string;
   readonly file: string;
   readonly location: string;
-  /** Differences between the file's header and the table's; null: none. */
   readonly differs: HeaderDifferences | null;
-  /** Compression; null: none. */
   readonly decoding: string | null;
   readonly encoding: string;
   /** Dialect options that differ from most files of the table; null: none. */

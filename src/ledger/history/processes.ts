@@ -6,7 +6,6 @@ export interface ProcessAtWork {
   /** Hex digits in the names of all sessions of the process. */
   readonly tag: string;
   readonly isWorker: boolean;
-  /** Long names are truncated. */
   readonly pipelines: readonly string[];
   readonly sessions: number;
   readonly active: number;

@@ -23,7 +23,6 @@ export const keptTables = (client: Client, pipeline: string): Promise<readonly K
     values: [pipeline],
   });
 
-/** `run` loaded the table's rows. */
 export interface TableOfRun {
   readonly table: string;
   readonly strategy: string;

@@ -86,7 +86,6 @@ export const standOf = async (client: Client, of: FilesOf): Promise<string> => {
 
 const rejectsAtOnce = 10_000;
 
-/** Positions of a file's rejects with these codes, in file order. */
 export async function* rejectsOfFile(
   client: Client,
   { id, runId }: Pick<LoadedFile, 'id' | 'runId'>,

@@ -11,7 +11,6 @@ interface PublishedTable {
   readonly rows: number;
   readonly seconds: number;
   readonly strategy: string;
-  /** null: the rows were not merged. */
   readonly changes: RowChanges | null;
   /** null: not partitioned, or all partitions were replaced. */
   readonly partitions: readonly string[] | null;

@@ -34,7 +34,6 @@ const shapesShown = 5;
 /** SQL: a table's formats, as run $1 recorded them. */
 const formatsOf = (table: string): string => `(select u.formats -> ${table} from etl.run u where u.id = $1)`;
 
-/** SQL: format of a file of run $1. */
 export const formatOf = (file: string): string => `(
       select jsonb_build_object('columns', a.formats -> 'columns', 'dialect', a.formats -> 'dialects' -> ${file}.reading)
         from (select ${formatsOf(`${file}.table_name`)} as formats) a

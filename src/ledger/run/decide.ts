@@ -34,7 +34,6 @@ export interface Situation {
   readonly landings: ReadonlySet<string>;
   /** Tables with a loaded correction that was corrected again. */
   readonly recorrected: ReadonlySet<string>;
-  /** True if the user asked to start over. */
   readonly fresh: boolean;
 }
 

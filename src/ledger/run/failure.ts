@@ -62,7 +62,6 @@ interface FailuresWanted {
   readonly queue?: string | undefined;
   readonly pipeline?: string | undefined;
   readonly since?: Date | undefined;
-  /** True: only failures of jobs on a queue. */
   readonly ofJobs?: boolean;
 }
 

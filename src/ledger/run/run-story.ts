@@ -26,7 +26,6 @@ export interface RunStory extends Said {
     /** Rows that were not stored, because the plan was too long. */
     readonly rowsCut: number;
   };
-  /** OpenTelemetry's trace id; null: the run was not traced. */
   readonly traceId: string | null;
 }
 
@@ -57,7 +56,6 @@ export const cutPlan = (tables: readonly PlannedRows[]): RunStory['plan'] => {
   return { tables: kept, rowsCut };
 };
 
-/** A continued run replaces its plan. */
 export const keepPlan = async (
   client: Client,
   runId: number,

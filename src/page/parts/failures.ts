@@ -14,7 +14,6 @@ const columns = (where: Column<RunFailure>): readonly Column<RunFailure>[] => [
   { title: 'Error', cell: ({ error }) => error, isLong: true },
 ];
 
-/** `where`: column with the host or the queue of a failure. */
 export const failureSections = async (
   { client }: ViewContext,
   where: Column<RunFailure>,

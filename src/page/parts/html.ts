@@ -23,7 +23,6 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
 
 export const nothing: Html = html``;
 
-/** Shows local time; `datetime` has it in UTC. */
 export const time = (at: Date | null): Html =>
   at === null
     ? html`<span class="dim">–</span>`

@@ -29,7 +29,6 @@ const noticeColumns: readonly Column<Notice>[] = [
   { title: 'Notice', cell: ({ text }) => html`<span class="lines">${text}</span>`, isLong: true },
 ];
 
-/** Returns no section for a run without a plan, such as a rollback. */
 export const planSections = ({ plan }: Pick<RunStory, 'plan'>): readonly Section[] => {
   if (plan.tables.length === 0) return [];
   const more =

@@ -7,7 +7,6 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => unknown;
   readonly isNumber?: boolean | undefined;
-  /** True if the texts may wrap anywhere. */
   readonly isLong?: boolean;
 }
 

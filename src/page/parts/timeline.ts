@@ -10,7 +10,6 @@ import { numbersOf, type Column } from './table.ts';
 const width = 1000;
 const laneHeight = 14;
 
-/** Further sessions are not shown. */
 const lanesMax = 24;
 
 interface Step {

@@ -89,7 +89,7 @@ const showInstant = (offsetAt: OffsetAt, instantMs: number): string => {
   return `${iso(instantMs + offset, 0, 19)}${offset < 0 ? '-' : '+'}${iso(Math.abs(offset), 11, 16)}`;
 };
 
-/** On demand, because it also loads luxon. */
+/** Loads cron-parser on demand, because it also loads luxon. */
 const loadCronParser = (): typeof CronParser =>
   createRequire(import.meta.url)('cron-parser') as typeof CronParser;
 
