@@ -14,7 +14,7 @@ const literal = (value: unknown): string => {
 /** Also matches quoted names and texts, in which $1 is no placeholder. */
 const quotedOrPlaceholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g;
 
-/** Multi-statement queries cannot have parameters. */
+/** Inserts values as literals, because multi-statement queries cannot have parameters. */
 export const inline = ({ text, values = [] }: Query): string =>
   values.length === 0
     ? text

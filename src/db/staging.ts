@@ -14,7 +14,7 @@ export interface StagingColumn {
 /** Unique, because a pipeline's name never contains `__` or ends in `_`. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
-/** Only a rehearsal's name can be too long. */
+/** Shortens a long name; only a rehearsal's name can be too long. */
 export const stagingTable = (pipeline: string, table: string): string =>
   quoteName(stagingSchema, fittingName(stagingName(pipeline, table)));
 

@@ -36,7 +36,7 @@ export interface ServeOptions {
 }
 
 export interface Work {
-  /** Loaded one after the other, unless `pieceBytes` is set. */
+  /** The segments are loaded one after the other, unless `pieceBytes` is set. */
   readonly segments: readonly Segment[];
   /** Set for a stream that all loaders of a process load together, in pieces of this size. */
   readonly pieceBytes?: number | undefined;

@@ -29,7 +29,7 @@ export class GuardedClient extends PgClient {
     }
   }
 
-  // A listener would not do: BullMQ removes all listeners before it closes a connection.
+  // A listener is not enough: BullMQ removes all listeners before it closes a connection.
   override emit(...[event, ...details]: Parameters<pg.Client['emit']>): boolean {
     return (event !== 'error' || this.listenerCount(event) > 0) && super.emit(event, ...details);
   }

@@ -10,7 +10,7 @@ export interface LoadedFile {
   readonly name: string;
   readonly runId: number;
   readonly records: number;
-  /** Copied rows, without those of replaced partitions. */
+  /** Copied rows, without rows of replaced partitions. */
   readonly rows: number;
   /** null: the run was deleted. */
   readonly rejected: number | null;

@@ -136,8 +136,8 @@ export const isOverLimit = (limit: RejectLimit, rejected: number, records: numbe
   limit.kind === 'count' ? rejected > limit.records : rejected * 100 > limit.percent * records;
 
 /**
- * Enough rejects to stop a load and show examples. Not for a percentage, because all further
- * records may be good.
+ * Number of rejects that stops a load. A percentage never stops a load, because all further records
+ * may be good.
  */
 export const rejectsKeptMax = (limit: RejectLimit): number =>
   limit.kind === 'count' ? Math.max(rejectsCollectedMax, limit.records + 1) : Infinity;

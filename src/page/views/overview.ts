@@ -18,7 +18,7 @@ import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../p
 const barWidth = 6;
 const barHeightMax = 26;
 
-/** Oldest run first. The value of a run under way may be null. */
+/** Draws the oldest run first. The value of a run under way may be null. */
 const trendOf = (
   name: string,
   { runs }: PipelineSummary,

@@ -47,7 +47,7 @@ interface Chosen {
 const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from = {}): string =>
   href(withQuery('/runs', { pipeline, state, ...from }));
 
-/** `<microseconds>.<id>`; a run under way has no end, and so no microseconds. */
+/** Writes `<microseconds>.<id>`; a run under way has no end, and so no microseconds. */
 const writePlace = ({ endedMicros, id }: RunPlace): string => `${endedMicros ?? ''}.${id}`;
 
 /** Anybody can write the query, so the position may be anything. */

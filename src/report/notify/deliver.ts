@@ -19,7 +19,7 @@ const pauseMsMax = 86_400_000;
 /** A receiver must answer before it does its work. */
 const attemptMsMax = 10_000;
 
-/** Longer than an attempt takes, including its record. */
+/** A claim holds longer than an attempt takes, including its record. */
 const claimMs = 3 * attemptMsMax;
 
 const sideBySide = 20;

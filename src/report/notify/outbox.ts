@@ -5,7 +5,7 @@ import { isThere, runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { Notification, NotifyEvent, Receiver } from '../../core/notification.ts';
 
-/** Older notifications that are no longer pending are deleted. */
+/** Number of notifications to keep; older ones that are no longer pending are deleted. */
 const endedKept = 10_000;
 
 export type DeliveryState = 'pending' | 'delivered' | 'given up';
