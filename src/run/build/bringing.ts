@@ -1,4 +1,4 @@
-// Decides which rows a run supplies for each table.
+// Decides whether a run builds all rows of a table or only some, and which rows it deletes.
 
 import type { TableSpec } from '../../core/declaration.ts';
 import { prerequisites } from '../../publish/table/table-order.ts';
@@ -11,11 +11,14 @@ import { derivedExtent, derivedIntake, type Brought } from './derived-intake.ts'
 export interface Bringing extends Brought {
   readonly sql: SqlText | undefined;
   readonly prior: readonly BuiltTable[];
-  /** Set in a rehearsal: no row is read, and only the server's errors count. */
+  /** Set in a rehearsal, which reads no rows: only the server's errors about the SQL matter. */
   readonly isRehearsal?: true;
 }
 
-/** Sorted, so that all sessions that build lock these tables in the same order. */
+/**
+ * Returns the built tables that this table reads. Sorted, so that all sessions lock them in the
+ * same order.
+ */
 const priorOf = (
   { spec, sqlTexts }: BuildContext,
   table: TableSpec,
@@ -26,7 +29,8 @@ const priorOf = (
     .flatMap((one) => built.get(one) ?? []);
 
 /**
- * True if somebody emptied or filled production's table, so that the other extent must be built.
+ * Returns true if the table was built as a whole and must now be built in part, or the reverse,
+ * because production's table was filled or emptied.
  */
 export const isOtherExtent = async (
   context: BuildContext,

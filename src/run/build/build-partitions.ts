@@ -1,4 +1,4 @@
-// Builds a partitioned table in the build schema: its partitions side by side, over all sessions.
+// Builds a partitioned table in the build schema. All sessions build its partitions side by side.
 
 import type { TableSpec } from '../../core/declaration.ts';
 import { withTransaction, type Client } from '../../db/client.ts';
@@ -19,7 +19,10 @@ import { plural } from '../../core/wording.ts';
 import { takeStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
 import type { Brought } from './derived-intake.ts';
 
-/** `source`: quoted name. `required`: columns that are not null. */
+/**
+ * Rows from which a table is built. `source`: quoted table name. `required`: columns that are `not
+ * null`.
+ */
 export interface Rows extends Pick<PartitionedTable, 'source' | 'columns' | 'required'> {
   readonly statistics: StagedStatistics | undefined;
 }
@@ -27,8 +30,8 @@ export interface Rows extends Pick<PartitionedTable, 'source' | 'columns' | 'req
 export type Task = (client: Client) => Promise<void>;
 
 /**
- * Runs tasks over this session and all idle sessions. The first failure is thrown, and tasks that
- * have not begun are skipped.
+ * Runs tasks in this session and in all idle sessions. After a failure no further task begins, and
+ * the failure is thrown.
  */
 export type Alongside = (client: Client, tasks: readonly Task[]) => Promise<void>;
 
@@ -53,7 +56,7 @@ const partitionedTable = (
   rows: Rows,
 ): PartitionedTable => ({ client, names, spec: partitionBy!, primaryKey, indexes, constraints, ...rows });
 
-/** Creates no partition, because without rows the partitions are unknown. */
+/** Creates only the partitioned table: its partitions depend on rows, and a rehearsal has none. */
 export const rehearsePartitions: typeof buildPartitions = async (context, table, names, { extent }, rows) => {
   await createPartitioned(partitionedTable(context, table, names, rows));
   const touched = { keys: [], names: [], where: 'false', rows: 0, leaving: [] };
@@ -61,8 +64,8 @@ export const rehearsePartitions: typeof buildPartitions = async (context, table,
 };
 
 /**
- * Copies the statistics of staging, which has the same rows. Returns the table's oid; undefined if
- * nothing could be copied.
+ * Copies the statistics of the staging table, which has the same rows. Returns the oid of the new
+ * table, or undefined if the statistics could not be copied.
  */
 const analyzedWhole = async (
   client: Client,
@@ -71,7 +74,9 @@ const analyzedWhole = async (
 ): Promise<number | undefined> =>
   (await takeStatistics(client, names, statistics)) ? partitionedOid(client, builtName(names)) : undefined;
 
-/** Errors: those of building a table, ETL_PARTITION_KEY. */
+/**
+ * Builds the partitions and attaches them. Errors: those of building a table, ETL_PARTITION_KEY.
+ */
 export const buildPartitions = async (
   context: BuildContext,
   table: TableSpec,
@@ -94,12 +99,12 @@ export const buildPartitions = async (
     announced.add(message);
     report.emit({ type: 'notice', message });
   };
-  // A single partition has the same rows as staging, in the same order.
+  // A table with one partition has the same rows as staging, in the same order.
   const isWhole = parts.length === 1 && source === rows.source && parts[0]!.kept === undefined;
   const statistics = isWhole ? rows.statistics : undefined;
   statistics?.begin();
   const done: BuiltPartition[] = [];
-  // The largest first, so that only small partitions are left for the end.
+  // Large partitions are built first, so that no session still has a large one at the end.
   const largestFirst = parts.toSorted((one, other) => other.rows - one.rows);
   await alongside(
     client,

@@ -1,4 +1,5 @@
-// Builds all tables of a pipeline side by side, each as soon as its sources are built.
+// Builds all tables of a pipeline side by side. A table is started as soon as the tables that it
+// reads are built.
 
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../core/declaration.ts';
@@ -22,7 +23,10 @@ import { withStagedStatistics } from './staged-statistics.ts';
 
 type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
 
-/** Hands out parts of tables first, then tables whose sources are built. */
+/**
+ * Gives each idle session its next task: first a part of a table that is being built, then a table
+ * whose sources are built.
+ */
 const createPlan = (
   { spec: { tables }, sqlTexts }: RunContext,
   signal: AbortSignal,
@@ -75,28 +79,28 @@ const createPlan = (
   return { next, alongside };
 };
 
-/** SQLSTATE 53300: the server, the database or the role has no connection left. */
+/** Returns true for SQLSTATE 53300: server, database or role allow no further connection. */
 const isFull = (error: unknown): boolean =>
   error instanceof EtlError && error.code === 'ETL_CONNECT' && codeOf(error.cause) === '53300';
 
 /**
- * Uses at most as many connections as the run has workers. The first failure stops all sessions; so
- * does the loss of the pipeline's lock, because the tables may then belong to another process.
+ * Builds the tables in at most as many sessions as the run has workers. All sessions stop at the
+ * first failure, and when the pipeline's lock is lost: another process may then own the tables.
  */
 const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
-  // Draining stops at once: a half-built table is built again in any case (signals.test.ts, "is
-  // broken off").
+  // A draining run does not finish its tables, because a half-built table is always built again.
+  // Proved by signals.test.ts, "is broken off".
   const stops = [stop.signal, context.abort, context.drain];
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
-  // Every session listens; without this call Node warns on stderr from the eleventh listener on.
+  // Every session adds a listener. Node would print a warning from the eleventh listener on.
   setMaxListeners(0, signal);
   const plan = createPlan(context, signal, (client, table) =>
     build({ ...context, client, abort: signal }, table, plan.alongside),
   );
-  // All sessions can help with a partitioned table.
+  // A partitioned table gives work to every session, other tables to one session each.
   const isPartitioned = spec.tables.some(({ partitionBy }) => partitionBy !== undefined);
   const sessions = isPartitioned ? workers : Math.min(workers, spec.tables.length);
 
@@ -107,11 +111,11 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
     await setSortMemory(client, sessions);
     for (let task = await plan.next(); task !== undefined; task = await plan.next()) await task(client);
   };
-  // If the server has too few connections left, fewer sessions build the tables.
+  // A session that gets no connection is left out; the other sessions build the tables.
   let full: unknown;
   const leave = (error: unknown): void => {
     if (isFull(error)) full = error;
-    // The first error ends the other connections, which causes the later errors.
+    // The first error closes the other connections, so later errors are only its consequence.
     else stop.abort(error);
   };
   await Promise.all(Array.from({ length: sessions }, () => withClient(address, work, signal).catch(leave)));
@@ -120,8 +124,8 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
 };
 
 /**
- * Returns the tables in the order in which they depend on each other. Takes no lock on production
- * that blocks readers: test/modes/build-side-by-side.test.ts, "that read production all the time".
+ * Builds all tables and returns them in the order of their dependencies. Never blocks readers of
+ * production: test/modes/build-side-by-side.test.ts, "that read production all the time". +
  *
  * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT,
  * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.
@@ -139,7 +143,7 @@ export const buildTables = async (
     spec.schema,
     spec.tables.map(({ name }) => name),
   );
-  // A schema into which rows were loaded was checked when its tables were created.
+  // If rows were loaded directly into new tables, the build schema was checked before the load.
   if (directTables(spec).length === 0) await ensureBuildSchema(context);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>

@@ -27,7 +27,10 @@ import { eachStaged } from '../../publish/modes/fill-all.ts';
 import type { Filled } from '../../publish/modes/contract.ts';
 import type { StatisticsOf } from './staged-statistics.ts';
 
-/** Leaves out tables that this run builds as a whole, because the SQL reads the new tables. */
+/**
+ * Returns the tables that the SQL reads in production. Tables that this run builds as a whole are
+ * left out, because the SQL reads their new version.
+ */
 const readInProduction = (
   { tables }: BuildContext['spec'],
   table: TableSpec,
@@ -41,8 +44,8 @@ const readInProduction = (
   });
 
 /**
- * Unqualified names in a SQL file find this run's new tables first, then production; a text table's
- * staging is visible as `<table>_staging`.
+ * Fills a table by its SQL file. An unqualified name means a new table of this run if there is one,
+ * otherwise the table in production; `<table>_staging` is the staging table of a text table.
  */
 const fillFromSql = (
   { client, spec }: Work,
@@ -58,8 +61,7 @@ const fillFromSql = (
     if (table.kind === 'source')
       await client.query(`create view ${view} as select * from ${stagingTable(spec.name, table.name)}`);
     await refuseHiddenRows(client, spec.schema, readInProduction(spec, table, sql.text, prior));
-    // Drops the views in this transaction: a view left by a killed process would be an untrusted
-    // object.
+    // The views are dropped in the same transaction, so a killed process leaves no view behind.
     const drops: string[] = [];
     for (const one of prior) {
       const isWanted = (name: string): boolean =>
@@ -96,9 +98,9 @@ const making = async <T>(
 };
 
 /**
- * One transaction keeps sessions from setting hint bits on the rows: with page checksums, hint bits
- * would write the whole table to the log. Not for a SQL file, which locks tables of other
- * pipelines.
+ * Builds in one transaction, so that no session sets hint bits on the rows: with page checksums,
+ * hint bits would write the whole table to the write-ahead log. A SQL file is excluded, because it
+ * would hold its locks on tables of other pipelines until the end.
  */
 const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
   sql === undefined ? withTransaction(client, build) : build();
@@ -161,7 +163,10 @@ const buildPartitioned = (
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
-/** Number of rows that publishing will delete. Replaced partitions need no deletes. */
+/**
+ * Returns how many rows publishing will delete. Returns 0 if partitions are replaced, because
+ * nothing is deleted then.
+ */
 const leavingOf = async (
   { client }: Work,
   names: DeclaredTable,
@@ -207,8 +212,8 @@ export const buildOne = async (
 };
 
 /**
- * Rows that COPY loaded into the table itself, or that go from staging into production, are only
- * counted.
+ * Fills a table from typed staging. If COPY loaded the rows into the new table itself, or
+ * publishing copies them from staging, only counts them.
  */
 const fillTyped = async (
   { client, spec }: Work,

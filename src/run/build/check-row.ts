@@ -1,4 +1,4 @@
-// Compares a table that SQL has made with its declared `row`.
+// Compares a table that a SQL file has built with the declared `row`.
 
 import type { MadeColumn, TableSpec } from '../../core/declaration.ts';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -7,7 +7,7 @@ import { buildError, setNotNull } from '../../publish/aside/build-table.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
 import { columnsOf } from '../../publish/table/table-state.ts';
 
-/** Types that are missing here, such as arrays, are not compared. */
+/** JavaScript type for each SQL type. Other types, such as arrays, are not compared. */
 const values: Readonly<Record<string, MadeColumn['value']>> = {
   smallint: 'number',
   integer: 'number',
@@ -45,7 +45,7 @@ const differences = (
 };
 
 /**
- * Also sets `not null` for the columns that `row` declares so. Errors: ETL_ROW_DIFFERS,
+ * Compares the columns, and sets `not null` where `row` declares it. Errors: ETL_ROW_DIFFERS,
  * ETL_PUBLISH_NULL.
  */
 export const checkRow = async (client: Client, table: TableSpec, names: TableNames): Promise<void> => {

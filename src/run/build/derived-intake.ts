@@ -1,5 +1,5 @@
-// Decides which rows a run makes for a derived table: all, or those that follow from the run's
-// rows.
+// Decides whether a run builds all rows of a derived table, or only the rows that follow from the
+// run's new rows.
 
 import type { Extent, TableSpec } from '../../core/declaration.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
@@ -15,7 +15,7 @@ export type Brought = Pick<Intake, 'extent' | 'outgoing'>;
 
 const whole: Brought = { extent: 'whole', outgoing: noneOutgoing };
 
-/** Warns that existing rows, made by the previous SQL, are kept. */
+/** Warns that rows made by an earlier version of the SQL are kept. */
 const announceIfChanged = async ({ client, spec, report }: Work, table: string): Promise<void> => {
   const { rows } = await client.query(
     `select count(distinct hash) > 1 as "isOther" from (
@@ -32,8 +32,8 @@ const announceIfChanged = async ({ client, spec, report }: Work, table: string):
 };
 
 /**
- * A merged table is made in part if production has its other rows. It is made as a whole if a table
- * that it reads was loaded as a whole although its mode takes parts, and may have lost rows.
+ * Returns 'part' for a merged table if production has its other rows. Returns 'whole' if a table
+ * that it reads was replaced as a whole and may have lost rows.
  */
 export const derivedExtent = async (
   context: BuildContext,

@@ -1,6 +1,6 @@
-// Keeps built tables that could not be published because of older snapshots, for the next attempt.
+// Keeps the built tables for the next attempt if older snapshots prevented publishing. +
 //
-// Built tables are logged, so they survive a crash of the server. Proved by
+// The tables are logged, so they survive a crash of the server. Proved by
 // test/modes/snapshots.test.ts, "keeps the built tables".
 
 import { keepBuild, loadedState, takeBuild } from '../../ledger/run/kept-build.ts';
@@ -36,7 +36,7 @@ export const keepBuilt = async (
   await runQuery(context.client, keepBuild(runId, { basis, tables }));
 };
 
-/** Returns undefined if a build would now use other data. */
+/** Returns the kept tables, or undefined if the data from which they were built has changed. */
 export const takeBuilt = async (
   context: RunContext,
   runId: number,

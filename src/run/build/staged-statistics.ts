@@ -1,5 +1,5 @@
-// Gathers the statistics of staging tables over the coordinator's connection, while other sessions
-// build tables from them.
+// Analyzes staging tables over the coordinator's connection, while other sessions build tables from
+// them.
 
 import { stagingTable } from '../../db/staging.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
@@ -8,10 +8,12 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { landsDirectly } from '../../db/landing.ts';
 
-/** For smaller files, the server's sample is nearly the whole table. */
+/** Smallest size of a table's files. For less, the sample of ANALYZE is nearly the whole table. */
 const bytesMin = 4 * 1024 * 1024;
 
-/** Returns undefined if the new table has other rows or columns than staging. */
+/**
+ * Returns the staging table's statistics, or undefined if the new table has other rows or columns.
+ */
 export type StatisticsOf = (table: string) => StagedStatistics | undefined;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -20,8 +22,8 @@ const tablesAlike = (
   { spec, workers }: RunContext,
   planned: readonly PlannedTable[],
 ): readonly PlannedTable[] => {
-  // With as many tables as workers, every session is busy building. Partitioned tables are analyzed
-  // here or after publication.
+  // With as many tables as workers, every session is busy building. A partitioned table that is not
+  // analyzed here is analyzed after publishing.
   const isBusy = spec.tables.length >= workers;
   return planned.filter(
     (one) =>
@@ -32,7 +34,10 @@ const tablesAlike = (
   );
 };
 
-/** Of these tables, a partition may get exactly the rows of staging; only the rows will tell. */
+/**
+ * Tables of which a single partition may get all rows of staging. That is known only when the rows
+ * have been read.
+ */
 const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[] =>
   planned.filter(
     (one) =>
@@ -44,8 +49,8 @@ const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[
   );
 
 /**
- * A table whose statistics come too late, or cannot be gathered, is analyzed by the session that
- * builds it.
+ * Calls `use` while staging tables are analyzed. If the statistics of a table are not ready in
+ * time, the session that builds the table analyzes it.
  */
 export const withStagedStatistics = async <T>(
   context: RunContext,
@@ -95,7 +100,7 @@ export const withStagedStatistics = async <T>(
         : undefined,
     );
   } finally {
-    // The connection executes one statement at a time, so gathering has to end first.
+    // A connection executes one statement at a time, so the last ANALYZE must end first.
     waiting.length = 0;
     await gathering;
   }

@@ -1,17 +1,20 @@
-// Finds unchanged files by their listing alone: of a hundred thousand files, only the new ones are
-// opened.
+// Finds files that have not changed, without opening them. Of a hundred thousand listed files, only
+// the new ones are opened.
 
 import { knownVersions, type FilesOf, type KnownVersion } from '../../ledger/production/published-files.ts';
 import type { Client } from '../../db/client.ts';
 import type { Found } from './found-files.ts';
 
-/** `place` is the index in `files`. Leaves out files that are loaded again for another reason. */
+/**
+ * Returns the loaded version of each unchanged file (`place`: the file's index in `files`). Leaves
+ * out a file that has to be loaded again for another reason.
+ */
 export const versionsAsListed = async (
   client: Client,
   of: FilesOf,
   files: readonly Found[],
 ): Promise<readonly KnownVersion[]> => {
-  // A member of an archive is known only when the archive is open.
+  // The listing shows no members of archives, so members cannot be compared here.
   const versioned = [...files.keys()].filter((place) => {
     const { source, file, member } = files[place]!;
     return source.isVersion !== undefined && file.version !== undefined && member === undefined;

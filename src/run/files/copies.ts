@@ -1,8 +1,8 @@
-// Refuses copies of a file under another name, whose records would be loaded twice.
+// Refuses a file whose records are loaded already under another file name. +
 //
-// Files are compared by what their source knows without reading them whole; for local files, the
-// size and both ends. After compression or decompression, a file is recognized by its name. Proved
-// by test/modes/moved-files.test.ts, "a copy" and "compressed".
+// Two files are compared by what their source knows without reading them whole: for local files,
+// the size and both ends. A file that was compressed or decompressed is recognized by its name.
+// Proved by test/modes/moved-files.test.ts, "a copy" and "compressed".
 
 import {
   knownVersions,
@@ -24,8 +24,8 @@ import { CountedFiles } from './counted.ts';
 import type { Basis, Intake, Judging } from './sieve.ts';
 
 /**
- * Equal for copies; undefined: the source cannot say. A member is a copy only if its archive is a
- * copy.
+ * Returns a text that is equal for copies of a file, or undefined if the source cannot tell. A
+ * member of an archive is a copy only if the whole archive is a copy.
  */
 const contentOf = ({
   source,
@@ -39,7 +39,8 @@ const contentOf = ({
 const hasRecords = ({ bytes, dataByte, dataEnd }: NewFile): boolean => (dataEnd ?? bytes) > dataByte;
 
 /**
- * Files whose rows depend on path or constants are left out: equal contents make different rows.
+ * Returns no files if their rows depend on the file's path, and leaves out files with constants:
+ * there, files with the same content make different rows.
  */
 const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly NewFile[]): readonly NewFile[] =>
   neededFields(columns, filter).some(isOfPath)
@@ -48,13 +49,13 @@ const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly NewF
 
 const compressed = /\.(?:gz|zst|br)$/;
 
-/** Locations that a file may have had before it was compressed or decompressed. */
+/** Returns the locations that a file may have had before it was compressed or decompressed. */
 const otherForms = ({ location }: NewFile): readonly string[] =>
   compressed.test(location)
     ? [location.replace(compressed, '')]
     : ['.gz', '.zst', '.br'].map((ending) => location + ending);
 
-/** Published versions that new files had before somebody compressed or decompressed them. */
+/** Finds the published version of files that were compressed or decompressed since. */
 const otherFormsOf = async (
   client: Judging['client'],
   of: FilesOf,
@@ -82,7 +83,10 @@ interface Loading {
   };
 }
 
-/** For appended rows, nothing else shows that the rows of a file are in production already. */
+/**
+ * Returns the other pipelines that fill this table, if rows are appended: only the ledger shows
+ * that another pipeline has loaded the same file.
+ */
 const appending = async (
   client: Judging['client'],
   of: FilesOf,
@@ -145,7 +149,7 @@ const refuseTwice = async (
   others: readonly string[],
 ): Promise<void> => {
   if (others.length === 0) return;
-  // Our own versions of a file are replaced, so they are no duplicates.
+  // This pipeline's own version of a file is replaced, so it is not a duplicate.
   const own = new Set((await knownVersions(client, of, files)).map(({ place }) => place));
   const added = files.filter((_, place) => !own.has(place));
   for (const pipeline of others) {

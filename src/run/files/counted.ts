@@ -1,4 +1,4 @@
-// Counted files. The library's public types use this module, so its types need no other module.
+// Numbers of files with a few names. Imports no types, because the library's public types use it.
 
 import { plural } from '../../core/wording.ts';
 

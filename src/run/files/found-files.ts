@@ -11,11 +11,11 @@ export interface Found {
   readonly file: Listed;
   readonly reading: number;
   /**
-   * Glob of the wanted members of an archive; undefined: the file itself, or the archive's only
-   * file.
+   * Glob of the wanted members of an archive. Undefined: the file is read itself, or the only
+   * member of the archive.
    */
   readonly member: string | undefined;
-  /** The locations with this reading and these members, for errors. */
+  /** The declared locations among which the file was found. Error texts show them. */
   readonly group: string;
 }
 
@@ -33,7 +33,7 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
     if (group === undefined) groups.set(member, [location]);
     else group.push(location);
   }
-  // The source itself refuses a list that has only exclusions.
+  // A list that has only exclusions is passed on, because the source reports it as an error.
   if (groups.size === 0) return [{ member: undefined, locations, group: locations.join(', ') }];
   return [...groups].map(([member, named]) => ({
     member,
@@ -50,8 +50,8 @@ interface ListingFrom extends Pick<Listing, 'workingDirectory'>, Pick<Access, 's
 }
 
 /**
- * An archive is listed once for each location that names members of it. Errors: ETL_FILE_OPTIONS,
- * those of the sources.
+ * Yields each file of a table. An archive is listed again for each location that names members of
+ * it. Errors: ETL_FILE_OPTIONS, those of the sources.
  */
 export async function* foundFiles(
   { name: table, readings }: SourceTableSpec,
@@ -79,7 +79,9 @@ export async function* foundFiles(
   }
 }
 
-/** If the listing fails, yields the items listed so far before it throws. */
+/**
+ * Groups items into arrays of `size`. If the listing fails, first yields the items listed so far.
+ */
 export async function* inBatches<Item>(
   items: AsyncIterable<Item>,
   size: number,

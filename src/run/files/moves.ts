@@ -1,9 +1,10 @@
-// Recognizes files that were moved or renamed since they were loaded, so that their rows are kept.
+// Recognizes files that were moved or renamed after they were loaded, so that their rows are kept.
+// +
 //
-// A published version is free if its name is no longer listed, or listed with another content. A
-// listed file that production lacks under this name, and that equals a free version, is that
-// version. So two files may swap names, and a new file may take the name of a moved file. Proved by
-// test/modes/moved-files.test.ts.
+// A version of a file that is in production is free if its name is no longer listed, or is listed
+// with other content. A listed file that is not in production under its own name, but has the
+// content of a free version, counts as that file, renamed. So two files may swap names, and a new
+// file may take the name of a moved file. Proved by test/modes/moved-files.test.ts.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -25,26 +26,28 @@ import { plural } from '../../core/wording.ts';
 import type { Work } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
 
-/** `version`: what production has under the file's name; the file differs from it. */
+/**
+ * A listed file that differs from `version`, the version of the same name in production, if any.
+ */
 export interface Unsettled {
   readonly file: NewFile;
   readonly version: KnownVersion | undefined;
 }
 
 export interface Moves {
-  /** `isSame`: the new name gives the file's rows the same values. */
+  /** Files that were renamed. `isSame`: their rows get the same values under the new name. */
   readonly followed: ReadonlyMap<Unsettled, StoredVersion & Pick<KnownVersion, 'isSame'>>;
   /**
-   * Files that cannot take over their new name, because production still has rows of another file
-   * with that name.
+   * Renamed files that cannot take their new name, because production still has rows of another
+   * file with that name.
    */
   readonly over: ReadonlyMap<Unsettled, StoredVersion>;
   readonly gone: ReadonlySet<number>;
 }
 
 /**
- * An identity without a time is equal for a moved file and a copy, so it counts only where copies
- * are refused.
+ * Returns a text by which a renamed file is recognized. If it contains no time, a copy has the same
+ * text, so it is used only for tables that refuse copies.
  */
 const identityOf = (
   { copies }: SourceTableSpec,
@@ -57,7 +60,7 @@ const identityOf = (
   return JSON.stringify([source, member, identity]);
 };
 
-/** The parts of the path, and the constants, that become values of the file's rows. */
+/** Returns the constants and the parts of the path that become values in the file's rows. */
 const textsOf = (
   { columns, filter, readings: [reading] }: SourceTableSpec,
   { name, constants }: Pick<NewFile, 'name' | 'constants'>,
@@ -101,7 +104,7 @@ const findMoves = async (
     followed.set(one, { ...version, isSame: textsOf(table, known) === textsOf(table, one.file) });
     gone.add(version.id);
   }
-  // A file can take over a name only from a version that has another name now.
+  // A file can take a name only if the version that had this name was renamed as well.
   for (const first of files) {
     let next: Unsettled | undefined = first;
     while (next !== undefined) {
@@ -117,9 +120,9 @@ const findMoves = async (
 };
 
 export class Sightings {
-  /** Ids of versions whose files are listed; `moves` adds those with other names. */
+  /** Ids of versions whose files are listed. `moves` adds the renamed files. */
   readonly listed: number[] = [];
-  /** Keyed by `fileKey`, because two locations may list the same file. */
+  /** Has `fileKey` as key, because two locations may list the same file. */
   readonly unsettled = new Map<string, Unsettled>();
   readonly #settled = new Set<number>();
 
@@ -128,7 +131,9 @@ export class Sightings {
     this.#settled.add(id);
   }
 
-  /** Returns true if the file is `version`, which has the same name. */
+  /**
+   * Returns true if the file has not changed since `version`, which has the same name, was loaded.
+   */
   add(file: Unsettled['file'], version: KnownVersion | undefined): version is KnownVersion {
     if (version?.isSame === true) {
       this.settle(version.id);
@@ -162,8 +167,8 @@ export const movedTo = (
 ): MovedFile => ({ id, table, source, location, member, name, fingerprint });
 
 /**
- * Rows do not change, so nothing is undone if the run fails. Errors: ETL_INCOMPLETE if somebody has
- * meanwhile replaced rows of one of the files.
+ * Records the new names of moved files. Changes no rows, so a failed run has nothing to undo.
+ * Errors: ETL_INCOMPLETE if somebody has replaced rows of one of these files meanwhile.
  */
 export const recordMoves = async (
   { client, spec }: Work,
@@ -172,8 +177,8 @@ export const recordMoves = async (
   const moved = planned.flatMap(({ intake }) => intake.moved);
   if (moved.length === 0) return;
   await withTransaction(client, async () => {
-    // The server expects few files in a JSON text, and would compare each file with all others in a
-    // nested loop.
+    // The planner expects only a few files in a JSON text, and would otherwise choose a nested loop
+    // that compares each file with all others.
     await client.query('set local enable_nestloop = off');
     for (const query of moveFiles(spec.name, spec.schema, moved)) {
       const { rowCount } = await runQuery(client, query);

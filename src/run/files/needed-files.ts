@@ -1,5 +1,5 @@
-// Decides which listed files of a table have to be loaded. Files are judged in batches, and only
-// needed files are kept in memory: of a hundred thousand files, one may be new.
+// Decides which listed files of a table have to be loaded. Works in batches and keeps only the
+// needed files in memory, because of a hundred thousand files only one may be new.
 
 import {
   goneFiles,
@@ -20,7 +20,7 @@ import { refuseLoss } from './refuse-loss.ts';
 import { CountedFiles } from './counted.ts';
 import { takesAll, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
-/** Returns false if somebody emptied the table after the newest run. */
+/** Returns true if the newest run left the table empty, so that nobody else has emptied it. */
 const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const { rows } = await client.query(
     `select rows = 0 as "isEmpty" from etl.published_table
@@ -32,13 +32,16 @@ const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise
 
 type FoundBasis = BasisFound & { readonly extent: Extent };
 
-/** True if production has the rows of files that were loaded before, by any pipeline. */
+/**
+ * Returns true if production still has what earlier runs of any pipeline left there: rows, or an
+ * empty table.
+ */
 export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
   (await isFilled(client, quoteName(of.schema, of.table))) || wasLeftEmpty(client, of);
 
 /**
- * Looks again if somebody published the table meanwhile, because versions that had lost their rows
- * may have rows now.
+ * Finds what production has of this table. Starts again if another run published the table
+ * meanwhile, because files that had lost their rows may have rows now.
  */
 const findBasis = async (judging: Judging, of: FilesOf, publications: string): Promise<FoundBasis> => {
   const { client, isFullRefresh } = judging;
@@ -54,7 +57,9 @@ const findBasis = async (judging: Judging, of: FilesOf, publications: string): P
 const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): boolean =>
   !isSame || isPartial || isCorrected || isUnloaded;
 
-/** Loads all files; compares them only to know if there is anything to do. */
+/**
+ * Loads all files. Compares them with production only to tell whether the run has anything to do.
+ */
 const takeAll = async (
   judging: Judging,
   table: SourceTableSpec,
@@ -75,7 +80,7 @@ const takeAll = async (
       return [...batch.keys()];
     },
     end: async () => {
-      // Moved files count as listed: their rows are loaded again under the new name, not lost.
+      // The rows of a moved file are loaded again under its new name, so the file counts as listed.
       if (takesParts) await seen.moves(client, of, table);
       const judged = { listed: seen.listed, said: new Set<string>() };
       if (takesParts && isFullRefresh) await refuseLoss(judging, table, of, judged);
@@ -96,7 +101,7 @@ const takeAll = async (
   };
 };
 
-/** Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
+/** Decides how the files of one table are chosen. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };

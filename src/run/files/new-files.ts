@@ -1,5 +1,5 @@
-// Decides which files of a table that keeps its other rows are loaded, and the rows of which files
-// are deleted.
+// For a table whose other rows are kept: decides which files are loaded, and which files lose their
+// rows.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
@@ -21,7 +21,10 @@ import { movedTo, Sightings } from './moves.ts';
 import { CountedFiles } from './counted.ts';
 import type { BasisFound, Judging, Sieve } from './sieve.ts';
 
-/** A version is added only once, although two locations may list the same file. */
+/**
+ * Collects the file versions whose rows are deleted, each only once although two locations may list
+ * the same file.
+ */
 const createLeaving = () => {
   const files = new Set<number>();
   const unloaded = new Set<number>();
@@ -84,7 +87,7 @@ const wishOf = (
 
 const createJudge = ({ changed: choice }: Meaning) => {
   const leaving = createLeaving();
-  /** Files whose rows are kept although the files changed or their rejects were corrected. */
+  /** Files whose old rows are kept although the file changed, or its rejects were corrected. */
   const left = { changed: new CountedFiles(), corrected: new CountedFiles() };
   const taken = { changed: new CountedFiles(), again: new CountedFiles(), unloaded: new CountedFiles() };
   let out = 0;
@@ -174,7 +177,7 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
       const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge);
       reportLeft(judging, spec, mode.changed, left.changed, left.corrected);
       const unloads = mode.gone === 'unload';
-      // There may be many unlisted files, so they are read only if they are needed.
+      // There may be many unlisted files, so they are queried only if something depends on them.
       const isWanted = unloads || asked.hasAny || judging.countsGone === true;
       const gone = isWanted ? await goneFiles(client, of, seen.listed) : [];
       for (const file of gone) {

@@ -41,7 +41,7 @@ const checkFields = (
   return differencesOf(fields, neededFields(table.columns, table.filter));
 };
 
-/** First guess for the size of a trailer; nearly all are far smaller. */
+/** Number of bytes read first to find a trailer; nearly all trailers are far smaller. */
 const tailBytes = 64 * 1024;
 
 const endOf = async (
@@ -57,7 +57,7 @@ const endOf = async (
     const from = Math.max(dataByte, bytes - size);
     const tail = await withBytes(file, access, (read) => read(from, bytes - from));
     const { start, missing } = lastLinesStart(tail, skipEnd, lineEnd);
-    // The first line of the tail may be incomplete.
+    // The tail may begin inside a line, so its first line does not count.
     if (missing === 0 && (start > 0 || from === dataByte)) return from + start;
     if (from === dataByte) throw trailerError(file, skipEnd)('missing');
     if (size > (skipEnd + 1) * recordBytesMax) throw trailerError(file, skipEnd)('long');
@@ -65,8 +65,8 @@ const endOf = async (
 };
 
 /**
- * `misfit` is thrown only if the file is needed: files in production often date from a time when
- * the table had other columns.
+ * `misfit` is the error of a file that does not fit the table. It is thrown only if the file has to
+ * be loaded: files loaded long ago often have other columns.
  */
 export interface PlannedFile extends NewFile {
   readonly misfit?: EtlError;
@@ -108,7 +108,7 @@ const planFile = async (
   return { ...planned, differs, dataEnd };
 };
 
-/** Per archive; several archives may be read at once. */
+/** Members of one archive that are read at once. Several archives may be read side by side. */
 const membersAtOnce = 4;
 
 export const planFound = async (

@@ -22,7 +22,10 @@ interface GroupedFile {
 
 const filesPerBatch = 1_000;
 
-/** Two globs may match the same member of an archive. Errors: ETL_FILE_OPTIONS. */
+/**
+ * Returns the planned files. Fails if two globs match the same member of an archive. Errors:
+ * ETL_FILE_OPTIONS.
+ */
 const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
   const seen = new Map<string, GroupedFile>();
   for (const one of found) {
@@ -47,7 +50,7 @@ const planTable = async (
 ): Promise<PlannedTable> => {
   const { workingDirectory } = planning;
   const signal = stopSignal(planning);
-  // Thousands of files nearly always have the same header, which is kept in memory once.
+  // Thousands of files usually have the same header, so equal headers share one object in memory.
   const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
   const planOne = async (one: Found): Promise<readonly GroupedFile[]> =>
     (await planFound(table, one, signal)).map((planned) => {
@@ -76,15 +79,17 @@ const planTable = async (
     unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
   ).map((file, ordinal) => ({ ...file, ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
-  // If no file is needed, any file determines the shape of text staging.
+  // A text staging table gets its columns from a file. If no file has to be loaded, any file will
+  // do.
   const isShaped = files.length > 0 || table.staging !== 'text';
   const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
   return { table, files, staging: stagingColumns(table, shaping), intake };
 };
 
 /**
- * Reads only the first bytes of each file, and its end for `skipEnd`. Without `sieveFor`, every
- * file is needed. Errors: those of the sources, of headers, and of the sieves.
+ * Plans the files of all tables. Reads only the first bytes of each file, and its end for
+ * `skipEnd`. Without `sieveFor` all files are loaded. Errors: those of sources, headers and
+ * `sieveFor`.
  */
 export const planSources = async (
   spec: PipelineSpec,
@@ -97,7 +102,10 @@ export const planSources = async (
   return planned;
 };
 
-/** Errors: those of `planSources` and `createSieve`, ETL_FILE_UNKNOWN, ETL_FILE_COPY. */
+/**
+ * Plans the files that have to be loaded. Errors: those of `planSources` and `createSieve`,
+ * ETL_FILE_UNKNOWN, ETL_FILE_COPY.
+ */
 export const planNeeded = async (
   judging: Omit<Judging, 'asked' | 'publications'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {

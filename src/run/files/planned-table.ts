@@ -17,7 +17,10 @@ export interface PlannedTable {
   readonly intake: Intake;
 }
 
-/** The server would cut a name silently, and two columns might get the same name. */
+/**
+ * Shortens a name to the server's limit. The server would cut it without an error, so that two
+ * columns might get the same name.
+ */
 const cutName = (name: string): string =>
   new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
 

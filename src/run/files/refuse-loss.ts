@@ -1,4 +1,5 @@
-// Refuses to load everything again if rows would be lost: rows of unlisted files, or of no file.
+// Refuses to load a table again if rows would be lost: rows of unlisted files, or rows that came
+// from no file.
 
 import { rowsOfOthers, type FilesOf } from '../../ledger/production/published-files.ts';
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
@@ -21,14 +22,17 @@ const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
     )
   ).rows[0].knows;
 
-/** Counts rows with an unknown file, or more rows than the runs recorded. */
+/**
+ * Counts rows that no run has loaded: rows with an unknown file, or rows beyond the recorded
+ * number.
+ */
 const rowsOfNoRun = async (
   client: Client,
   { schema, table }: FilesOf,
   publish: SourceTableSpec['publish'],
 ): Promise<number> => {
   const name = quoteName(schema, table);
-  // Not for merged rows, because some keep a version of a file that was replaced.
+  // Merged rows are not counted by file: some still name a version of a file that was replaced.
   if (meaningOf(publish).rowsKnownBy === 'file' && (await knowsFiles(client, name)))
     return countRows(
       client,
@@ -36,7 +40,7 @@ const rowsOfNoRun = async (
         and p.schema_name = ${quoteText(schema)} and p.table_name = ${quoteText(table)})`,
     );
   const recorded: Recorded | null = (await runQuery(client, selectRecorded(schema, table))).rows[0]?.recorded;
-  // If people dropped or attached partitions, the counts cannot be compared.
+  // The recorded number is useless if people have dropped or attached partitions since.
   return recorded?.isWhole === true ? (await countRows(client, name)) - recorded.rows : 0;
 };
 
@@ -67,8 +71,9 @@ const lossOf = async (
 };
 
 /**
- * Only reports the loss if the caller allows it. Called when a run is planned, and again when it is
- * published. `said`: losses reported already. Errors: ETL_ROWS_LOST.
+ * Fails if loading everything again would delete rows. If `allowShrink` names the table, only
+ * reports the rows; `said` has what was reported before, because this runs once when the run is
+ * planned and once when it is published. Errors: ETL_ROWS_LOST.
  */
 export const refuseLoss = async (
   { client, allowShrink, report }: Pick<Judging, 'client' | 'allowShrink' | 'report'>,

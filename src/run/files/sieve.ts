@@ -1,4 +1,4 @@
-// The contract for deciding, while files are listed, which of them a run needs.
+// Types of the functions that decide, while files are listed, which files a run has to load.
 
 import { CountedFiles, type Counted } from './counted.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -10,19 +10,25 @@ import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
 import type { Found } from './found-files.ts';
 
-/** What was known when the files of a table were judged; overtaken.ts looks it up again. */
+/**
+ * State of production when the files were chosen. Before publishing, overtaken.ts compares it with
+ * the current state.
+ */
 export interface Basis {
   readonly publications: string;
   readonly own: string;
-  /** True if everything is loaded again although production has rows, which are replaced. */
+  /** True if everything is loaded again and replaces the rows in production. */
   readonly isFullRefresh: boolean;
-  /** Ids of versions of this pipeline whose files are listed, some under other names. */
+  /** Ids of this pipeline's file versions whose files are listed, some of them under a new name. */
   readonly listed: readonly number[];
-  /** Texts about rows that a full refresh deletes, which were reported already. */
+  /** Notices about rows that a full refresh deletes. Each is reported only once. */
   readonly said: Set<string>;
   /** Ids of recorded versions that lost their rows because the table was emptied. */
   readonly stale: readonly number[];
-  /** Set if the table got rows after the run was planned: the run then loads all its files. */
+  /**
+   * Set if the table was empty when the run was planned, and has rows now. All files are loaded
+   * then.
+   */
   readonly isFilledSince?: true;
 }
 
@@ -31,24 +37,31 @@ export type BasisFound = Omit<Basis, 'listed' | 'said'>;
 export interface Intake {
   readonly extent: Extent;
   readonly listed: number;
-  /** `added`: production lacks the file. `changed`: production has another version of the file. */
+  /**
+   * `added`: files that production does not have. `changed`: files with another version in
+   * production.
+   */
   readonly added: Counted;
   readonly changed: Counted;
   /** Unchanged files that are loaded again, on request or after a correction of their rejects. */
   readonly again: Counted;
   readonly unloaded: Counted;
-  /** Listed files of which nothing changes, without files that were unloaded earlier. */
+  /**
+   * Number of listed files for which nothing is done. Files that were unloaded earlier do not
+   * count.
+   */
   readonly unchanged: number;
   /**
-   * Files with rows in production that are no longer listed, except files that the caller unloads.
+   * Files with rows in production that are no longer listed. Files that the caller unloads are not
+   * counted.
    */
   readonly gone: Counted;
   readonly goneRows: 'leave' | 'stay';
   readonly outgoing: Outgoing;
-  /** Missing: every run supplies all rows, or the state of production is unknown. */
+  /** Missing if every run supplies all rows, or if the state of production is unknown. */
   readonly basis?: Basis;
   readonly hasWork: boolean;
-  /** Moved files, whose new names the run records. */
+  /** Renamed files. The run records their new names. */
   readonly moved: readonly MovedFile[];
 }
 
@@ -56,25 +69,27 @@ type FileKey = string;
 
 export interface Sieve {
   /**
-   * Called before files are opened. Returns the indexes of files that `take` has to see; missing:
-   * all.
+   * Called before files are opened. Returns the indexes of the files that have to be opened and
+   * passed to `take`. If it is missing, all files are opened.
    */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
   readonly take: (files: readonly NewFile[]) => Promise<readonly number[]>;
   /**
-   * `unneeded`: files that `take` returned, but that the complete listing shows not to be needed.
+   * `unneeded`: files that `take` returned, although the complete listing shows that they need not
+   * be loaded.
    */
   readonly end: () => Promise<Intake & { readonly unneeded?: ReadonlySet<FileKey> }>;
 }
 
 export interface Judging extends Work, Pick<RunSettings, 'allowShrink'> {
   /**
-   * True if everything is loaded again, requested now or for the unfinished run that is continued.
+   * True if everything is loaded again: the caller asked for it now, or when the unfinished run
+   * began.
    */
   readonly isFullRefresh: boolean;
   readonly asked: AskedFiles;
   readonly publications: ReadonlyMap<string, string>;
-  /** If true, unlisted files are counted even if nothing happens to their rows. */
+  /** If true, files that are no longer listed are counted even if their rows are kept. */
   readonly countsGone?: boolean;
 }
 
@@ -89,7 +104,9 @@ export const takesAll = {
   moved: [],
 } as const satisfies Partial<Intake>;
 
-/** For planning without a server, when the state of production is unknown. */
+/**
+ * Chooses all files. Used for planning without a server, when nothing is known about production.
+ */
 export const takeEverything = (): Sieve => {
   const files = new CountedFiles();
   return {

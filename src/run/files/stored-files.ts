@@ -1,4 +1,4 @@
-// Listed files and members of archives: what is known without decoding them.
+// Listed files and members of archives, with the facts that are known without decoding them.
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import { containerOf, decodingOfFile } from '../../input/decode/registry.ts';
@@ -31,11 +31,11 @@ const shown = (members: readonly Member[]): string =>
 const refusalOf = ({ table, name }: Archive, problem: string, hint: string): EtlError =>
   new EtlError('ETL_SOURCE_FORMAT', { table, file: name, problem, hint });
 
-/** False for files that archivers add, such as `__MACOSX/…`. */
+/** Returns false for files that archive programs add, such as `__MACOSX/…`. */
 const isOwn = ({ name }: Member): boolean =>
   !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
 
-/** In a glob, one star does not match a slash. */
+/** Returns a glob for members, also in folders: one star does not match a slash. */
 const globFor = (members: readonly Member[]): string => {
   const { name } = members.find((one) => /\.csv$/i.test(one.name)) ?? members[0] ?? { name: '.csv' };
   return `${name.includes('/') ? '**/' : ''}*${extname(name)}`;
@@ -82,8 +82,8 @@ const refuseBomb = (
 };
 
 /**
- * Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT (damaged, encrypted, ambiguous),
- * ETL_SOURCE_EXPANDS, those of the archive's source.
+ * Returns the wanted members of an archive, sorted. Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT
+ * (damaged, encrypted, ambiguous), ETL_SOURCE_EXPANDS, those of the archive's source.
  */
 const chooseMembers = async (
   { members: membersOf, name: format }: Container,
@@ -123,8 +123,8 @@ export type StoredFile = Pick<
 >;
 
 /**
- * `head`: the first bytes of the file or archive. Errors: those of the source and of
- * `chooseMembers`.
+ * Yields a file, or the wanted members of an archive. `head`: the first bytes of the file or
+ * archive. Errors: those of the source and of `chooseMembers`.
  */
 export async function* storedFiles(
   table: string,
