@@ -1,4 +1,4 @@
-// Shared by strategies that write rows into the existing table.
+// Functions for strategies that write rows into the existing table.
 
 import type { Client } from '../../db/client.ts';
 import { rowsRefusedBy } from '../table/constraints.ts';
@@ -9,14 +9,19 @@ import { refuseUnfit } from '../alter/evolve.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
 import { publishRefusal } from '../refusals.ts';
 
-/** If rows violate a declared check, the run names these rows later. */
+/**
+ * Returns the error to report. If rows violate a declared check, the run later names these rows.
+ */
 const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown): unknown => {
   if (cause instanceof DuplicateRows) return cause;
   const checks = constraints.filter(({ kind }) => kind === 'check');
   return rowsRefusedBy(table, checks, cause) ?? publishRefusal(table, cause);
 };
 
-/** `write` returns keys and indexes that are made after the rows of all tables. */
+/**
+ * Calls `write` for each table. It returns steps for keys and indexes, which are carried out after
+ * the rows of all tables are written.
+ */
 export const writeEach = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -37,7 +42,10 @@ export const writeEach = async (
   };
 };
 
-/** The rows that SQL sees. `isLeaving`: SQL, true for a production row `o` that is deleted. */
+/**
+ * Returns the rows that SQL of other tables reads. `isLeaving`: SQL, true for a production row `o`
+ * that will be deleted.
+ */
 export const seeExchanged = (
   names: readonly string[],
   production: string,

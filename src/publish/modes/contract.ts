@@ -1,7 +1,8 @@
-// A strategy is one way to bring rows into production. A mode chooses among several strategies.
+// Types of modes and strategies. A strategy is one way to bring rows into production; a mode
+// chooses one of its strategies for each table. +
 //
-// All tables of a run are published in one transaction. So `apply` takes all tables of a strategy,
-// and returns the statements that block readers: they are sent as one last query.
+// All tables of a run are published in one transaction. So `apply` gets all tables of a strategy,
+// and returns the statements that block readers. They are sent as one query at the end.
 
 import type { SourceTableSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
@@ -16,9 +17,12 @@ import type { ViewOver } from '../table/views.ts';
 
 export interface PublishPlan extends BuiltOver {
   readonly strategy: Strategy;
-  /** Why the table is kept although nothing depends on it; undefined: it may be replaced. */
+  /** Reason to keep the table although nothing depends on it; undefined: it may be replaced. */
   readonly stays?: Dependent | undefined;
-  /** Undefined: differences were not looked for, or production has changed since. */
+  /**
+   * Differences to production; undefined if they were not computed, or production has changed
+   * since.
+   */
   readonly found?: Found | undefined;
   /** If true, readers wait from `apply` to the commit, and the table is written last. */
   readonly blocksReaders: boolean;
@@ -36,7 +40,10 @@ export interface Rest {
   readonly locked?: readonly string[];
   /** Tables outside the run that the statements themselves lock against readers. */
   readonly touched?: readonly string[];
-  /** Statements of the last query, between locks and commit. Error 40001 asks for a new plan. */
+  /**
+   * Statements of the last query, between locks and commit. If they fail with 40001, the run plans
+   * again.
+   */
   readonly last?: readonly string[];
 }
 
@@ -44,46 +51,53 @@ export interface Strategy {
   readonly name: string;
   /** True: writes into the existing table, whose writers wait. False: a new table replaces it. */
   readonly writes: boolean;
-  /** Blocks writers from the start although it swaps: the new table contains old rows. */
+  /**
+   * True if writers are blocked from the start although the table is swapped: it contains old rows.
+   */
   readonly holdsWriters?: true;
-  /** Text of a run's summary before the names of tables with this strategy. */
+  /** Text that a run's summary shows before the names of tables with this strategy. */
   readonly summary?: string;
 
-  /** Of a mode's strategies, the first that takes the table is chosen. */
+  /**
+   * Returns true if the strategy can publish the table. A mode uses its first strategy that can.
+   */
   takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;
 
-  /**
-   * For strategies chosen by row differences: could the strategy apply, judged without the rows?
-   */
+  /** Like `takes`, but judged before the differences between rows are known. */
   mayTake?(over: BuiltOver): boolean;
 
-  /** Privileges needed on the production table; missing: none that the table's owner could lack. */
+  /**
+   * Privileges that the strategy needs on the production table; missing: an owner always has them.
+   */
   needs?(plan: PublishPlan): readonly ('select' | 'insert' | 'update' | 'delete')[];
 
-  /** Called with each plan, and before loading if columns are known. Errors: ETL_PUBLISH_SHAPE. */
+  /**
+   * Refuses a table that cannot be published. Called with each plan, and before loading if columns
+   * are known. Errors: ETL_PUBLISH_SHAPE.
+   */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 
   /**
-   * Creates views and policies in the build schema, and rolls back. Returns those that the server
-   * writes differently. Errors: ETL_PUBLISH_SHAPE.
+   * Creates views and policies in the build schema and rolls back. Returns those whose text would
+   * change. Errors: ETL_PUBLISH_SHAPE.
    */
   readonly tryAside?: (client: Client, over: BuiltOver) => Promise<readonly Dependent[]>;
 
-  /** Minimum number of rows after the commit, for the guard; exact without `verify`. */
+  /** Least number of rows after the commit, for the guard. Exact if there is no `verify`. */
   rowsAtLeast(table: BuiltTable, before: number | null): number;
 
   notice(plan: PublishPlan): string | undefined;
 
   /**
-   * Called under locks that do not block readers, unless `blocksReaders`. Strategies that share
-   * this function, such as `{ ...swap, takes }`, are applied together.
+   * Writes the rows, under locks that block no readers unless `blocksReaders` is true. Strategies
+   * that share this function, such as `{ ...swap, takes }`, are applied together.
    */
   apply(client: Client, plans: readonly PublishPlan[]): Promise<Rest>;
 
   /** Counts, after `apply`, the rows that production will have. Errors: ETL_PUBLISH_WITHHELD. */
   verify?(client: Client, plan: PublishPlan, before: number | null): Promise<number>;
 
-  /** Called after `verify`; missing if all rows simply replace the old ones. */
+  /** Counts the changed rows, after `verify`; missing if all rows simply replace the old ones. */
   readonly changes?: (client: Client, plan: PublishPlan) => Promise<RowChanges>;
 
   oidInProduction(plan: PublishPlan): number;
@@ -91,7 +105,10 @@ export interface Strategy {
 
 export interface Ways {
   readonly strategies: readonly Strategy[];
-  /** Completes a built table for any of these strategies, because the choice may still change. */
+  /**
+   * Completes a built table so that each of these strategies can publish it, because the choice may
+   * still change.
+   */
   readonly complete: (work: Building) => Promise<void>;
 }
 
@@ -119,12 +136,15 @@ export interface PartWays extends Ways {
   readonly see: (table: BuiltTable, state: BuiltState, names: readonly string[], production: string) => Seen;
 }
 
-/** The implementation of a mode. Its meaning is a separate file, without SQL. */
+/** Implements a mode. Its properties are in a separate file, `meaning.ts`, without SQL. */
 export interface Mode {
   /** Missing if runs always supply all rows (`allRows`). */
   readonly part?: PartWays;
-  /** Compares rows with production for its strategies. Called once, before any lock. */
+  /** Compares new rows with production, for `takes`. Called once, before any lock. */
   readonly look?: (client: Client, over: BuiltOver) => Promise<Found | undefined>;
-  /** Fills the new table, or finds the rows for the existing one. Called in a transaction. */
+  /**
+   * Fills the new table. For an existing table, only finds the rows to write. Called in a
+   * transaction.
+   */
   readonly fillTable: (work: Filling) => Promise<Filled>;
 }

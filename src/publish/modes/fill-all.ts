@@ -7,7 +7,7 @@ import { countRows } from '../../db/rows.ts';
 import { createFromStaging, createShape } from '../aside/build-table.ts';
 import type { Filled, Mode } from './contract.ts';
 
-/** For modes in which each record becomes one row. */
+/** Returns the counts for modes in which each record becomes one row. */
 export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
   rows,
   rowsFrom,
@@ -15,10 +15,10 @@ export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
   deletions: 0,
 });
 
-/** For an existing table, rows are only counted. */
+/** Copies all rows into a new table. For an existing table, only counts them. */
 export const fillAll: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const rowsFrom = builtName(names);
-  // COPY has loaded these rows. They are counted, because the proof of completeness needs it.
+  // COPY has loaded the rows into the table itself. They are counted to prove that none is missing.
   if (landsDirectly(table)) return eachStaged(await countRows(client, rowsFrom), rowsFrom);
   const columns = table.columns.map(({ name }) => name);
   const create = names.extent === 'whole' ? createFromStaging : createShape;

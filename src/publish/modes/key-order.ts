@@ -1,22 +1,21 @@
-// Decides whether rows are written in the order of their keys.
+// Decides whether rows are sorted by key before they are written.
 
 import type { Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { haveSame, type TableIndex } from '../table/table-state.ts';
 
-/** Enough rows to tell random keys from keys that rise within each file. */
+/** Rows to sample: enough to tell random keys from keys that rise within each file. */
 const sampledRows = 10_000;
 
-/** For fewer rows, the index stays in memory and any join is fast. */
+/** Fewest rows worth sorting. With fewer, the index stays in memory and any join is fast. */
 export const rowsMin = 50_000;
 
-/** Share of rows whose key is not less than the previous row's. */
+/** Rows count as sorted if this share of keys is not less than the key before. */
 const orderedShare = 0.9;
 
 /**
- * Returns `order by` the key if keys come in random order, like UUIDs; otherwise ''. Each random
- * key touches another page of the index, which is copied into the write-ahead log. Sorting halved
- * the time for 500,000 rows.
+ * Returns `order by` the key if keys are random, like UUIDs; otherwise ''. Each random key changes
+ * another page of the index, which is written to the log. Sorting halved the time for 500,000 rows.
  */
 export const inKeyOrder = async (
   client: Client,
@@ -39,13 +38,16 @@ export const inKeyOrder = async (
 
 const sampledPages = 20;
 
-/** This share of the existing rows, at either end, may lie anywhere: they are read from disk. */
+/**
+ * This share of the existing rows, at either end of the table, is ignored: they may be read from
+ * disk.
+ */
 const outerShare = 0.05;
 
-/** Existing rows may fill this share of shared_buffers; index and log need the rest. */
+/** Existing rows may fill this share of shared_buffers. Index and log need the rest. */
 const buffersShare = 0.5;
 
-/** Quoted names: `rowsFrom` has the run's rows, `there` the existing rows. */
+/** Rows to write and existing rows with the same keys. `rowsFrom` and `there` are quoted names. */
 interface Meeting {
   readonly rowsFrom: string;
   readonly rows: number;
@@ -54,9 +56,9 @@ interface Meeting {
 }
 
 /**
- * True if the existing rows with keys of the run fit into the server's buffers. The sample's
- * percentage is a parameter: for an expression, the server would expect a tenth of the table, and
- * read all of production.
+ * Returns true if the existing rows with keys of the run fit into the server's buffers. Samples the
+ * run's rows. The percentage is a parameter, because for an expression the server would expect a
+ * tenth of the table and read all of production.
  */
 const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, 'rows'>): Promise<boolean> => {
   const { rows: sizes } = await client.query(
@@ -78,8 +80,8 @@ const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, '
 };
 
 /**
- * Like inKeyOrder(), but '' if the existing rows would be read from all over the table: a row
- * version that does not fit into its page needs a new index entry.
+ * Like inKeyOrder(), but returns '' if the existing rows are scattered over the table: an update
+ * that does not fit into the row's page needs a new index entry.
  */
 export const inKeyOrderOver = async (client: Client, { rows, ...meeting }: Meeting): Promise<string> => {
   const order = await inKeyOrder(client, meeting.rowsFrom, rows, meeting.key.columns);

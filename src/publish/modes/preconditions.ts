@@ -7,14 +7,14 @@ import { productionName } from '../../db/names.ts';
 import { adviceTaken } from '../refusals.ts';
 
 /**
- * Refuses taken index names, because publishing would fail with 42P07. Errors: ETL_PUBLISH_REFUSED.
- * Proved by test/modes/publish-protects.test.ts, "one that was only renamed".
+ * Refuses index names that are taken: publishing would fail with 42P07. Errors:
+ * ETL_PUBLISH_REFUSED. Proved by test/modes/publish-protects.test.ts, "one that was only renamed".
  */
 export const refuseTakenNames = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const wanted = plans.flatMap(({ table: { schema, table }, builtAs, strategy }) =>
     strategy.writes ? [] : builtAs.indexes.map(({ name }) => ({ schema, table, name })),
   );
-  // Index names of the run's own tables will be free.
+  // Indexes of the run's own tables do not count, because their names will be free.
   const { rows } = await client.query(
     `select w.table, string_agg(concat(case when i.indrelid is null then 'relation ' else 'index ' end, c.relname,
           ' of ' || i.indrelid::regclass), ', ' order by w.place) as taken
@@ -38,7 +38,10 @@ export const refuseTakenNames = async (client: Client, plans: readonly PublishPl
     });
 };
 
-/** Errors: ETL_PERMISSION. Owners have all privileges, unless somebody revoked them. */
+/**
+ * Refuses to load if privileges are missing. Owners have all, unless somebody revoked them. Errors:
+ * ETL_PERMISSION.
+ */
 export const refuseLacking = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   const needed = plans
     .filter(({ production }) => production !== undefined)
@@ -46,7 +49,7 @@ export const refuseLacking = async (client: Client, plans: readonly PublishPlan[
       (plan.strategy.needs?.(plan) ?? []).map((privilege) => [productionName(plan.table), privilege]),
     );
   if (needed.length === 0) return;
-  // A privilege on columns may be enough.
+  // A privilege on some columns may be enough, except for `delete`.
   const { rows } = await client.query<{ user: string; action: string | null }>(
     `select current_user as "user", string_agg(privilege || ' rows of table ' || name::regclass, '; ') as action
       from unnest($1::text[], $2::text[]) as n (name, privilege)

@@ -27,6 +27,6 @@ export const ways: readonly Ways[] = [allRows, ...Object.values(modes).flatMap((
 
 export const strategies: readonly Strategy[] = [...new Set(ways.flatMap((one) => one.strategies))];
 
-/** Undefined for a strategy that only a later version of sluice knows. */
+/** Returns undefined if only a later version of sluice knows the strategy. */
 export const strategyNamed = (name: string): Strategy | undefined =>
   strategies.find((strategy) => strategy.name === name);

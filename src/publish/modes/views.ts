@@ -1,5 +1,5 @@
-// Makes views for SQL that reads a table of the run: all rows that the table will have, and, for a
-// run of some files, its new rows and the rows that they replace.
+// Creates views for SQL that reads a table of the run: all rows that the table will have and, if
+// only some files were loaded, the new rows and the rows that they replace.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
@@ -12,7 +12,7 @@ import type { Seen } from './contract.ts';
 import { modeOf } from './registry.ts';
 import { publishRefusal } from '../refusals.ts';
 
-/** Only generated columns: identity columns have no value yet. */
+/** Adds generated columns. Identity columns are left out, because they have no value yet. */
 const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
   const generated = serverColumnsOf(attributes).filter(({ kind }) => kind === 'generated');
   if (generated.length === 0) return rows;
@@ -35,7 +35,7 @@ export const partRows = async (client: Client, table: BuiltTable): Promise<Seen>
 };
 
 /**
- * If policies hid rows from us, SQL would silently take the visible rows for all. Call this in a
+ * Fails if policies hide rows from us: the SQL would take the visible rows for all. Needs a
  * transaction. Errors: ETL_PUBLISH_REFUSED. Proved by test/modes/hidden-rows.test.ts.
  */
 export const refuseHiddenRows = async (
@@ -56,7 +56,7 @@ export const refuseHiddenRows = async (
     });
 };
 
-/** SQL of each view, by name. `isAll`: the SQL that reads the table treats all its rows as new. */
+/** Returns the SQL of each view by name. `isAll`: the reader treats all rows as new. */
 const viewsOf = async (
   client: Client,
   table: BuiltTable,
@@ -77,7 +77,7 @@ const viewsOf = async (
   return new Map([[name, rows.whole], ...(isAll ? unchanged : changes)]);
 };
 
-/** Returns statements that drop the created views. */
+/** Creates the wanted views. Returns statements that drop them. */
 export const showRows = async (
   client: Client,
   table: BuiltTable,

@@ -1,5 +1,5 @@
-// Delivers pending notifications at the end of a run: for a short time, and never as an error of
-// the run.
+// Delivers pending notifications at the end of a run. Tries only for a short time; a failure is
+// logged and does not fail the run.
 
 import { randomUUID } from 'node:crypto';
 import type { ServerAddress } from '../../db/connect/address.ts';
@@ -12,7 +12,10 @@ import type { RunContext } from '../context.ts';
 import type { PreparedRun } from '../prepare.ts';
 import { failureBefore } from '../../report/notify/events.ts';
 
-/** Enough for a receiver that answers 500 twice; short for a person who waits for the prompt. */
+/**
+ * Enough for a receiver that answers with HTTP 500 twice; short for a person who waits for the
+ * prompt.
+ */
 const atEndMs = 5_000;
 
 const delivering = (logger: Logger): Delivering => ({
@@ -42,7 +45,7 @@ export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receiver
   if (message !== undefined) report.emit({ type: 'notice', message });
 };
 
-/** What is not delivered in time is left to the next run or worker. */
+/** Delivers what it can in `atEndMs`. The next run or worker delivers the rest. */
 export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Promise<void> => {
   await withClient(address, (client) => deliverFor(client, delivering(logger), atEndMs)).catch(
     (error: unknown) =>
@@ -58,7 +61,7 @@ export const deliverOwed = async ({
   if (receivers.length > 0) await deliverAtEnd(address, report.logger);
 };
 
-/** Sends, once, a failure that no ledger could record because the server is lost. */
+/** Tries once to send a failure that could not be recorded, because the server is lost. */
 export const notifyUnkept = async (
   receivers: readonly Receiver[],
   pipeline: string | null,

@@ -22,7 +22,7 @@ const publishWaitMs = 60_000;
 /** A notice names a session that has held a lock for this long. */
 const patienceMs = 1_000;
 
-/** True if production has changed since the plan, so that no session blocks us. */
+/** Returns true if production has changed since the plan was made. Then no session blocks us. */
 const isChange = (error: unknown): boolean => error instanceof ProductionChanged || codeOf(error) === '40001';
 
 const everything = (built: readonly BuiltTable[]): TablesLocked['wanted'] => ({
@@ -36,7 +36,10 @@ const lockedError = (built: readonly BuiltTable[], holder: Holder | undefined, c
   return new EtlError('ETL_PUBLISH_LOCKED', { table, seconds: publishWaitMs / 1_000, pids }, { cause });
 };
 
-/** Says so if the server's lock table is full; returns other errors unchanged. */
+/**
+ * If the server's lock table is full (53200), returns an error that says so; otherwise returns
+ * `cause`.
+ */
 const memoryError = async ({ client }: Work, tables: number, cause: unknown): Promise<unknown> => {
   if (codeOf(cause) !== '53200') return cause;
   const { locks } = (await client.query(`select current_setting('max_locks_per_transaction') as locks`))
@@ -49,7 +52,10 @@ const relationsOf = (built: readonly BuiltTable[]): number =>
 
 type Announce = (messages: readonly (string | undefined)[]) => void;
 
-/** Announces only the first sessions that block a table: others may follow at every poll. */
+/**
+ * Reports the sessions that block a table only once, although the sessions may change at every
+ * poll.
+ */
 const createAnnouncer = ({ report }: Work) => {
   const reported = new Set<string>();
   const once = (what: string, message: string): void => {
@@ -70,10 +76,13 @@ const createAnnouncer = ({ report }: Work) => {
   return { announce, announceHolders };
 };
 
-/** The time of `work` does not count as time for which publishing was tried. */
+/** Runs `work` without counting its time towards the limit for publishing. */
 type Untimed = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, those of `attempt`. */
+/**
+ * Repeats `attempt` until it succeeds or its time is over. Errors: ETL_PUBLISH_LOCKED,
+ * ETL_PUBLISH_MEMORY, those of `attempt`.
+ */
 export const untilPublished = async (
   context: RunContext,
   built: readonly BuiltTable[],
@@ -99,7 +108,7 @@ export const untilPublished = async (
       await attempt(locksmith, announce, untimed);
       return;
     } catch (cause) {
-      // The next attempt will plan with the changed tables. Proved by
+      // An attempt that failed because tables were changed is repeated with a new plan. Proved by
       // test/modes/publish-protects.test.ts, "moved".
       const error = isPassing(cause) || !(await haveChanged(cause)) ? cause : new ProductionChanged();
       if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);

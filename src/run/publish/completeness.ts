@@ -1,4 +1,4 @@
-// Proves from the ledger that a run is complete, and judges its rejects.
+// Proves from the ledger that all records were loaded, and checks the number of rejects.
 
 import { fileTotals, type FileTotals, type TableTotals } from '../../ledger/run/ledger.ts';
 import { stagingTable } from '../../db/staging.ts';
@@ -27,7 +27,10 @@ const sourceTables = ({ spec }: Work): readonly SourceTableSpec[] =>
 /** Number of fault kinds that an error shows, each with an example; etl.reject has all. */
 const kindsShown = 5;
 
-/** Errors: ETL_REJECT_LIMIT, with examples, if a table or the whole run has too many rejects. */
+/**
+ * Fails if a table or the whole run has too many rejects, and shows examples. Errors:
+ * ETL_REJECT_LIMIT.
+ */
 export const checkRejects = async (context: Work, runId: number): Promise<void> => {
   const { client, spec } = context;
   const totals = await fileTotals(client, runId);
@@ -38,13 +41,13 @@ export const checkRejects = async (context: Work, runId: number): Promise<void> 
     const { rejected, records } = files.reduce<Counts>(addCounts, noCounts);
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
     const examples = kindLines(await faultKinds(client, runId, name ?? null, kindsShown));
-    // A load that was stopped has not read all records.
+    // A load that was stopped early has not read all records, so the error says "read so far".
     const extent = files.every(({ covered }) => covered) ? '' : ' read so far';
     throw limitExceeded(runId, limited, { rejected, records, extent, examples });
   }
 };
 
-/** Errors: ETL_SOURCE_CHANGED if a file has changed since the run was planned. */
+/** Fails if a file has changed since the run was planned. Errors: ETL_SOURCE_CHANGED. */
 export const checkSources = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
   const signal = stopSignal(context);
@@ -71,7 +74,9 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
 };
 
 export interface Complete {
-  /** Rows copied into each typed table. Text tables are missing: their SQL may drop rows. */
+  /**
+   * Rows copied into each typed table. Text tables are left out, because their SQL may drop rows.
+   */
   readonly copied: ReadonlyMap<string, number>;
   readonly totals: readonly TableTotals[];
 }

@@ -38,8 +38,8 @@ const recordOutgoing = async ({ client, spec }: Work, parts: readonly BuiltTable
 };
 
 /**
- * For a whole table the run's files replace all others, for a part they are added. Errors:
- * ETL_INCOMPLETE if others have changed the file state.
+ * Records the run's files. For a table that was loaded as a whole, they replace all recorded files;
+ * otherwise they are added. Errors: ETL_INCOMPLETE if another session has changed the records.
  */
 export const recordFiles = async (
   context: Work,

@@ -1,4 +1,4 @@
-// Compares the rows of tables with production, and refuses tables with too few rows.
+// Compares the new rows of each table with production, and refuses tables that have too few rows.
 
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
 import type { Guard } from '../../core/declaration.ts';
@@ -13,17 +13,17 @@ import type { RunContext } from '../context.ts';
 
 const namedMax = 5;
 
-/** How long a count waits for its lock; publishing then tries again. */
+/** How long a count waits for its lock. If it fails, publishing is attempted again. */
 const countLockMs = 2_000;
 
-/** Other readers do not notice the lock under which rows are counted. */
+/** Counts rows under a lock that does not block readers. */
 const countProduction = (client: Client, table: TableNames): Promise<number> =>
   withTransaction(client, async () => {
     await client.query(`set local lock_timeout = ${countLockMs}`);
     return countRows(client, productionName(table));
   });
 
-/** `before`: null if there is no table. */
+/** Row counts. `before`: null if production has no table. */
 interface Measured {
   readonly before: number | null;
   readonly after: number;
@@ -40,8 +40,8 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `it has ${formatCount(counted)}`;
 
 /**
- * Recorded rows are taken if the table still has the same partitions. Before a table is refused,
- * its rows are always counted: rows that people deleted are no loss of the run. Proved by
+ * Uses the recorded number of rows if the table still has the same partitions. Counts the rows
+ * before a table is refused: rows that people deleted are not lost by this run. Proved by
  * test/modes/dropped-partitions.test.ts.
  */
 const measure = async (client: Client, guard: Guard, { table, strategy }: PublishPlan): Promise<Measured> => {
@@ -84,8 +84,8 @@ export const rowsInProduction = async (
 };
 
 /**
- * Returns the rows of production by table name. Errors: ETL_GUARD naming every table that its guard
- * refuses and `allowShrink` does not name.
+ * Returns production's row count by table. Errors: ETL_GUARD with every table that its guard
+ * refuses, except tables in `allowShrink`.
  */
 export const checkGuards = async (
   { client, spec, allowShrink, report }: RunContext,

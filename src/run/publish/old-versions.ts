@@ -1,4 +1,4 @@
-// Drops versions of tables beyond `keep`, and reports the space that the kept versions take.
+// Drops old versions of tables if there are more than `keep`, and reports the space of the others.
 
 import { formatBytes } from '../../core/amounts.ts';
 import { forgetKept, keptTables, type KeptTable } from '../../ledger/production/kept.ts';
@@ -6,7 +6,7 @@ import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import type { RunContext } from '../context.ts';
 
-/** Fails if others read the version for longer than `lockMs`. */
+/** Drops a kept version. Fails if other sessions read it for longer than `lockMs`. */
 export const dropVersion = (client: Client, { id, location }: KeptTable, lockMs: number): Promise<void> =>
   withTransaction(client, async () => {
     await client.query(`set local lock_timeout = ${lockMs}`);
@@ -24,7 +24,7 @@ const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void>
     report.logger.warn({ error }, problem);
   });
 
-/** Tables that are no longer declared keep all their versions. */
+/** Drops versions beyond `keep`. A table that is no longer declared keeps all its versions. */
 export const dropOldVersions = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;
   const kept = await keptTables(client, spec.name);

@@ -1,5 +1,5 @@
-// Plans a publication so that each reader sees all old or all new rows, whatever its snapshot:
-// waits until older snapshots end, or keeps the tables in place.
+// Plans a publication so that each reader sees either all old or all new rows. A swapped table
+// looks empty to an older snapshot, so this waits for such snapshots, or replaces rows in place.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whyStopped } from '../../ledger/run/run-end.ts';
@@ -25,15 +25,15 @@ import { holdersText } from '../../report/notice.ts';
 import { saveNotices } from '../../report/notice-log.ts';
 
 /**
- * How long small tables wait. Then their rows are replaced in place, which suits every snapshot. A
- * standby reports its snapshots every ten seconds.
+ * How long small tables wait for older snapshots, before their rows are replaced in place instead.
+ * A standby reports its snapshots every ten seconds.
  */
 const smallWaitMs = 30_000;
 
 const pollFirstMs = 10;
 const pollMsMax = 1_000;
 
-/** Undefined for a rollback, which has no run yet. */
+/** Undefined for a rollback: its run begins only when it is published. */
 type RunId = number | undefined;
 
 const lookUp = async (context: RunContext, runId: RunId): Promise<void> => {
@@ -49,7 +49,10 @@ const oldest = (holders: readonly SnapshotHolder[]): Dependent => ({
   name: holdersText(holders),
 });
 
-/** Waits until all snapshots of the first poll have ended. Returns those left after `waitMs`. */
+/**
+ * Waits until the older snapshots have ended. Returns the sessions that still hold one after
+ * `waitMs`.
+ */
 const waitForOlder = async (
   context: RunContext,
   runId: RunId,
@@ -74,8 +77,8 @@ const waitForOlder = async (
 };
 
 /**
- * Once tables are kept, all attempts keep them. Errors: ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED,
- * those of planning.
+ * Returns a function that plans each attempt. After one plan has kept the tables, all later plans
+ * keep them. Errors: ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED, those of planning.
  */
 export const createPlanner = (context: RunContext, built: readonly BuiltTable[], runId: RunId) => {
   const { client, spec, report } = context;
@@ -84,8 +87,8 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
   let isFirst = true;
 
   /**
-   * When the time is over, plans without new tables. `isTried`: keeping the tables was tried in
-   * vain.
+   * Waits for older snapshots. If they do not end, plans to keep small tables in place, unless that
+   * failed before (`isTried`).
    */
   const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number, isTried: boolean) => {
     const before = await watch();

@@ -28,7 +28,7 @@ import { isOtherExtent } from '../build/bringing.ts';
 import type { RunContext, Work } from '../context.ts';
 import { refuseLoss } from '../files/refuse-loss.ts';
 
-/** Thrown if tables have to be built again, from the same staging. */
+/** Thrown if the tables have to be built again. The loaded rows are used again. */
 export class Overtaken extends Error {
   readonly what: string;
   readonly planned: readonly PlannedTable[];
@@ -41,8 +41,8 @@ export class Overtaken extends Error {
 }
 
 /**
- * Writers have to wait from the start of the transaction if the new table contains rows of the old
- * one, or may replace it only if no other rows come.
+ * Returns true if writers have to wait from the start of the transaction: the new table contains
+ * rows of the old one, or may replace it only if nobody adds rows.
  */
 export const keepsWritersOut = ({ strategy, table, production }: PublishPlan): boolean =>
   strategy.holdsWriters === true ||
@@ -60,7 +60,7 @@ const whyMissing = async (
   return 'another pipeline replaced rows of files that this one had loaded';
 };
 
-/** Makes the plan of a run that adds all its files to rows that others added meanwhile. */
+/** Returns a changed plan: the run adds all its files to rows that others have added meanwhile. */
 const besideOthers = ({ intake, ...planned }: PlannedTable, basis: Basis): PlannedTable => {
   const stays = meaningOf(planned.table.publish).replacesPartitions === true ? { stays: [] } : {};
   const outgoing: Intake['outgoing'] = { files: [], unloaded: [], ...stays, stale: basis.stale };
@@ -99,8 +99,8 @@ const confirmFiles = async (
 };
 
 /**
- * Tables that another run has published since they were built or tested. Empty if nothing of this
- * run depends on rows in production.
+ * Returns tables that another run has published since they were built or tested; none if this run
+ * does not depend on production's rows.
  */
 const outdated = (
   { spec }: Work,
@@ -114,8 +114,8 @@ const outdated = (
 };
 
 /**
- * Called before rows are judged, and again in the publishing transaction. Errors: Overtaken,
- * ETL_ROWS_LOST, ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
+ * Checks the table above. Called before rows are counted, and again in the publishing transaction.
+ * Errors: Overtaken, ETL_ROWS_LOST, ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
  */
 export const confirmPlanned = async (
   context: RunContext,

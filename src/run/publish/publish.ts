@@ -29,14 +29,14 @@ import { createPlanner } from './older-snapshots.ts';
 import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
 
 /**
- * The server ends a publishing session that sends nothing for this long, because others wait for
- * its locks. We pause for at most a second. Proved by test/fault/publish-waits.test.ts.
+ * The server ends our publishing session if it sends nothing for this long, because others wait for
+ * its locks. Our longest pause is a second. Proved by test/fault/publish-waits.test.ts.
  */
 const frozenMs = 5_000;
 
-/** Why tables are published: files were loaded, or a rollback restores an earlier version. */
+/** What differs between publishing loaded files and restoring an earlier version. */
 export interface Occasion {
-  /** Missing for a rollback, which becomes a run only when it is published. */
+  /** Missing for a rollback: its run begins only when it is published. */
   readonly runId?: number;
   /** Returns row counts in production by table; throws if a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
@@ -52,8 +52,8 @@ interface Prepared extends Applied, Pick<Complete, 'totals'> {
 }
 
 /**
- * Checks owners, because another role may have created the schema for kept versions since
- * preflight.
+ * Creates the schema for kept versions. If it exists, checks its owner, because another role may
+ * have created it since the run began.
  */
 const ensureKept = async (
   { client, spec, trust }: RunContext,
@@ -110,8 +110,8 @@ const commit = async (
     const marked = await runQuery(client, markPublished(runId, totals));
     if (marked.rowCount === 0) throw await whyStopped(client, runId);
     const own = names.filter((name) => locked.includes(name));
-    // We may lack the right to lock other people's tables, so statements that lock them get the
-    // same time limit.
+    // These statements lock tables of other owners, which we may not be allowed to lock ourselves.
+    // They get the same time limit.
     const bounded =
       last.length === 0
         ? last
@@ -120,7 +120,7 @@ const commit = async (
       [
         lockTables(own, 'access exclusive', queueMs, 'only ', lockViews(views)),
         ...bounded,
-        // Comes before the hook, whose statements set the author's search path.
+        // Precedes the hook, whose statements use the author's search path.
         ...(plans.some(isPartitioned) ? [recordPartitions(runId)] : []),
         ...publishingStatements(context),
         'commit',
@@ -132,8 +132,9 @@ const commit = async (
 };
 
 /**
- * If one of these values changes between two attempts, rows are counted and judged again. Proved by
- * test/modes/append.test.ts, "at the same time", and dropped-partitions.test.ts.
+ * Returns the state on which row counts depend. If it changes between two attempts, rows are
+ * counted again. Proved by test/modes/append.test.ts, "at the same time", and
+ * dropped-partitions.test.ts.
  */
 const judgedBy = (plans: readonly PublishPlan[]): string =>
   JSON.stringify(
@@ -173,8 +174,8 @@ export const publishTables = async (
 };
 
 /**
- * Returns why the tables must be built again, if production or tables that they were built from
- * have changed. Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED,
+ * Publishes a run. Returns a reason if the tables must be built again, because production or their
+ * sources have changed. Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED,
  * ETL_GUARD, ETL_DUPLICATE_ROWS.
  */
 export const publishRun = async (

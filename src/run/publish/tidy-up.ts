@@ -47,8 +47,8 @@ export const dropReplaced = async ({ client, spec, report }: RunContext): Promis
 };
 
 /**
- * The run is published already, so a failure here must not fail it. `built`: the published tables,
- * if known.
+ * Cleans up. Failures are only logged, because the run is published already. `built`: the published
+ * tables, if known.
  */
 export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] = []): Promise<void> => {
   const { address, client, spec, keepStaging, report } = context;
@@ -59,7 +59,7 @@ export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] =
     await dropOldVersions(context);
     await analyzeTables(context, analyzed);
   } catch (error) {
-    // A lost server takes the recovery path, as in any other step.
+    // If the server is lost, the caller recovers as after any other step.
     if (retryOf(lossOf(client, address, error)) === 'server') throw error;
     report.logger.warn(
       { error },

@@ -1,4 +1,4 @@
-// 'append': rows of new files are added to the existing ones.
+// The mode 'append': rows of new files are added to the existing rows.
 
 import type { AppendSpec } from '../../../core/declaration.ts';
 import type { Meaning } from '../../table/meaning.ts';

@@ -1,4 +1,4 @@
-// Implements 'append'.
+// Implements the mode 'append'.
 
 import { fileColumn, productionName } from '../../../db/names.ts';
 import { buildDeclared } from '../../aside/build-table.ts';
@@ -16,8 +16,8 @@ import { writtenColumns } from '../../table/table-state.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { rowsWithheld } from '../../refusals.ts';
 
-// Inserts the rows of some files, and deletes the rows of removed files. Readers see everything
-// with the commit, or wait if keys or indexes change. Writers wait.
+// The strategy inserts the rows of new files and deletes the rows of removed files. Readers see all
+// changes after the commit; they wait only if keys or indexes change. Writers wait.
 
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
   const { files } = table.outgoing;
@@ -44,8 +44,8 @@ const insertRows = async (client: Client, { table, builtAs, production }: Publis
 };
 
 /**
- * If other tables reference the rows, inserts first: rows with the same key are then updated, not
- * deleted.
+ * Deletes rows of removed files and inserts the new rows. If other tables reference the rows,
+ * inserts first, so that a row whose key stays is updated instead of deleted.
  */
 const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> => {
   if (!plan.production!.isReferenced) {
@@ -86,7 +86,8 @@ const exchangeAll = async (client: Client, plan: PublishPlan): Promise<void> => 
 const appendRows = async (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> => {
   const { table } = plan;
   const changes = keyChanges(plan);
-  // Policies could hide rows of removed files, which would remain: this makes that an error.
+  // Row security could hide rows of removed files, which would remain. With `off`, this is an
+  // error.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
   await doKeySteps(client, table, changes.drop);

@@ -1,4 +1,4 @@
-// Implements 'history'.
+// Implements the mode 'history'.
 
 import { builtName } from '../../../db/names.ts';
 import { countRows } from '../../../db/rows.ts';
@@ -24,9 +24,9 @@ import { merge } from '../merge/merge.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, type TableIndex } from '../../table/table-state.ts';
 
-// Computes the versions of all keys in a run from the run's records and the existing versions, and
-// writes only the differences. So a late record adds a version in between, and a record that was
-// loaded before changes nothing.
+// For each key in a run, computes its versions from the run's records and the existing versions,
+// and writes only the differences. So a late record may add a version between two others, and a
+// record that was loaded before changes nothing.
 
 const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
   const kept = [...key.columns.keys()].filter((at) => key.columns[at] !== mode.versions!.from);
@@ -63,7 +63,7 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
       from (${selectVersions(table, names, table.rowsFrom, { rows: '_etl_touched' })}) t
         full join _etl_touched o on ${haveSame(key, 't', 'o')}
       where t.${first} is null or o.${first} is null or ${record('t')} operator(pg_catalog.*<>) ${record('o')}`,
-    // Materialized, because versions are computed from these rows and compared with them.
+    // Materialized, because the rows are read twice: to compute the versions and to compare them.
     `with _etl_touched as materialized (select ${identity}o.* from ${rows} o where ${isTouched(table, key)})`,
   );
 };
@@ -74,7 +74,7 @@ const strategy: Strategy = {
 
   needs: () => ['select', 'insert', 'update'],
 
-  /** A run adds versions. Only rarely, a late record merges two versions into one. */
+  /** A run adds versions. It rarely removes one: a late record may join two versions. */
   rowsAtLeast: (_, before) => before ?? 0,
 
   apply: (client, plans) => writeEach(client, plans, (_, plan) => writeFound(client, plan, findVersions)),
@@ -93,7 +93,7 @@ const see: PartWays['see'] = (part, state, names, production) => {
   return seeExchanged(names, production, come, touched);
 };
 
-/** For a run of some files, publishing computes the versions later. */
+/** Computes all versions only if the whole table is built. Otherwise publishing does it later. */
 const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const columns = publishedColumns(table).map(({ name }) => name);
   const staged = await countRows(client, staging);

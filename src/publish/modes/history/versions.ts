@@ -1,4 +1,4 @@
-// Computes the versions of the keys in a run: its records and existing versions, by time.
+// SQL that computes all versions of the keys in a run from its records and the existing versions.
 
 import { quoteName, quoteNames } from '../../../db/sql.ts';
 import { isDeletion, lineageOf } from '../merge/merge-sql.ts';
@@ -6,13 +6,18 @@ import { mergeColumns } from '../../../db/names.ts';
 import type { VersionTimes } from '../../table/meaning.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
 
-/** `isTouched`: SQL, true if the existing version `o` has a key of staging; missing: all have. */
+/**
+ * Existing versions. `isTouched`: SQL, true for a version `o` whose key is in staging; missing:
+ * all.
+ */
 export interface Existing {
   readonly rows: string;
   readonly isTouched?: string;
 }
 
-/** A change of key, times or lineage alone makes no new version. */
+/**
+ * Columns that are compared. A change in the key, the times or the lineage makes no new version.
+ */
 export const comparedColumns = (table: DeclaredTable, names: readonly string[]): readonly string[] => {
   const { at, to } = table.mode.versions!;
   const others = new Set([...table.primaryKey, at, to, ...lineageOf(table)]);
@@ -22,8 +27,8 @@ export const comparedColumns = (table: DeclaredTable, names: readonly string[]):
 const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)})::record`;
 
 /**
- * SQL: time from which a record is valid. Without a column for it: the start of the run, or just
- * after the last time of any version, if the clock went back.
+ * Returns SQL for the time from which a record is valid. Without a declared column it is the start
+ * of the run; if the clock went back, the time just after all existing versions.
  */
 const timeOf = (versions: VersionTimes, existing: Existing | undefined): string => {
   const [from, to] = [quoteName(versions.from), quoteName(versions.to)];
@@ -32,9 +37,9 @@ const timeOf = (versions: VersionTimes, existing: Existing | undefined): string 
 };
 
 /**
- * SQL: all versions of the keys in staging. Each record and each existing version is an event at
- * its start; so is the end of a version that no other version follows. Of records at the same time,
- * the last one counts. `names`: columns of a version, with or without `to`.
+ * Returns SQL for all versions of the keys in staging. A record or an existing version is an event
+ * at its start; the end of a version is an event, too. Of several records with the same time, the
+ * last one is used. `names`: columns of a version, with or without `to`.
  */
 export const selectVersions = (
   table: DeclaredTable,

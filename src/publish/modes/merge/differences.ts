@@ -16,7 +16,7 @@ import { rowsWithheld } from '../../refusals.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, writtenColumns } from '../../table/table-state.ts';
 
-/** `older`: a record that is ignored, because the existing row is newer. */
+/** What to do with a row. `older`: nothing, because the existing row is newer than the record. */
 export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
 
 /** Extra columns of the table of differences: ctid and xmin of the existing row, and the kind. */
@@ -32,7 +32,10 @@ export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
 const identity = (over: BuiltOver): string =>
   isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
-/** `kindAndRows`: SQL after the columns. `given`: common table expressions that it uses. */
+/**
+ * Creates a table of the rows to write. `kindAndRows`: the end of the query. `given`: its common
+ * table expressions.
+ */
 export const createDifferences = async (
   client: Client,
   over: BuiltOver,
@@ -42,7 +45,7 @@ export const createDifferences = async (
 ): Promise<void> => {
   const diff = diffOf(over);
   await client.query(`drop table if exists ${diff}`);
-  // Without statistics, the server finds the rows by ctid; so autovacuum must not analyze.
+  // Autovacuum must not analyze this table: without statistics, the server finds the rows by ctid.
   await client.query(
     `create unlogged table ${diff} with (autovacuum_enabled = false) as
       ${given} select ${columns.join(', ')}, ${identity(over)} ${kindAndRows}`,
@@ -50,8 +53,8 @@ export const createDifferences = async (
 };
 
 /**
- * If the server knows that the run's keys are unique, it hashes the run's rows instead of
- * production.
+ * Analyzes the keys of the run's rows. If the server knows that they are unique, it builds the hash
+ * table of the join from them instead of from production.
  */
 export const prepareJoin = async (
   client: Client,
@@ -60,7 +63,7 @@ export const prepareJoin = async (
 ): Promise<void> => {
   if (rows < rowsMin) return;
   await setJoinMemory(client);
-  // A column that cannot be analyzed only makes the join slower.
+  // If a column cannot be analyzed, the join is only slower.
   await withTransaction(client, () =>
     client.query(`analyze ${rowsFrom} (${quoteNames(keyOf(builtAs).columns)})`),
   ).catch((cause: unknown) => {
@@ -81,7 +84,10 @@ const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
   });
 };
 
-/** A separate query, because only a query that writes no row of production runs in parallel. */
+/**
+ * Writes the differences into a table. PostgreSQL runs only a query that writes no rows in
+ * parallel.
+ */
 export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, builtAs, production } = over;
   const names = columnNames(over);
@@ -126,7 +132,10 @@ export const differencesOf = (client: Client, plan: PublishPlan): Promise<Differ
   return counts;
 };
 
-/** SQL: true for the compared row. Its ctid may belong to a newer row by now, hence xmin. */
+/**
+ * Returns SQL that is true for the row that was compared. Another row may have its ctid by now, so
+ * xmin is compared, too.
+ */
 const sameRow = (plan: PublishPlan): string => {
   const key = haveSame(keyOf(plan.builtAs), 'd', 'o');
   return isOnePiece(plan.production!)
@@ -175,7 +184,7 @@ export const writeFound = async (
 ): Promise<readonly KeyStep[]> => {
   const { table } = plan;
   const changes = keyChanges(plan);
-  // Policies could hide rows, which would be inserted again: this makes that an error.
+  // Row security could hide rows, which would then be inserted twice. With `off`, this is an error.
   await client.query('set local row_security = off');
   await ensurePartitions(client, plan);
   await doKeySteps(client, table, [...changes.drop, ...changes.key]);

@@ -1,4 +1,4 @@
-// 'merge': records replace the rows with their primary key.
+// The mode 'merge': a record replaces the row with the same primary key.
 
 import { formatCount } from '../../../core/wording.ts';
 import type { MergeSpec } from '../../../core/declaration.ts';

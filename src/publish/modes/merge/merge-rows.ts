@@ -1,4 +1,4 @@
-// The rows that a run supplies for a merged table: the last record of each primary key.
+// Finds the rows that a run supplies for a merged table: the last record of each primary key.
 
 import { runQuery, type Client } from '../../../db/client.ts';
 import { countRows } from '../../../db/rows.ts';
@@ -21,9 +21,9 @@ const withDeleted = ({ columns, names: { mode } }: Staged): string =>
   quoteNames(mode.deletes === true ? [...columns, mergeColumns.deleted] : columns);
 
 /**
- * True if staging has a key twice. Building an index takes a third of the time of grouping keys.
- * The index is dropped, because corrected records may still be added, and not rolled back: a server
- * that crashes just then would fail its first recovery because of the index's file
+ * Returns true if a key occurs twice in staging. Tries to build a unique index, which takes a third
+ * of the time of `group by`. The index is dropped instead of rolled back: if the server crashed
+ * then, the file of a rolled-back index would make its recovery fail
  * (test/integration/unlogged.test.ts, "the keys of a merge"). Needs a transaction.
  */
 export const hasTwice = async (
@@ -59,7 +59,10 @@ const selectLast = (staged: Staged): string => {
 
 type Merged = Pick<Filled, 'rowsFrom' | 'rows' | 'deletions'>;
 
-/** Without a repeated key, the rows for an existing table are staging itself. */
+/**
+ * Returns the rows to merge into an existing table. If no key is repeated, these are the staging
+ * table.
+ */
 const lastRecords = async (staged: Staged): Promise<Merged> => {
   const { client, names, staging, records, isTwice } = staged;
   if (!isTwice && names.mode.deletes !== true) return { rowsFrom: staging, rows: records, deletions: 0 };

@@ -20,7 +20,7 @@ export const isOlder = ({ merge }: Meaning): string => {
   return `coalesce(${n} < ${o}, ${n} is null and ${o} is not null)`;
 };
 
-/** Columns with a row's file and line. A change in these alone is no difference. */
+/** Columns with the file and line of a row. If only these change, the row counts as unchanged. */
 export const lineageOf = ({ declared }: Pick<DeclaredTable, 'declared'>): readonly string[] =>
   declared.flatMap(({ name, lineage }) => (lineage === undefined ? [] : [name]));
 
@@ -31,8 +31,9 @@ export const changingColumns = (table: Merged, names: readonly string[]): readon
 };
 
 /**
- * Compares values byte by byte, which works for any type and finds changes that equality ignores,
- * such as 'a' and 'A' in a case-insensitive collation. PostgreSQL, "Composite Type Comparison".
+ * Returns SQL that is true if values differ. It compares bytes, which works for any type and sees
+ * changes that `=` ignores, such as 'a' and 'A' in a case-insensitive collation. See PostgreSQL,
+ * "Composite Type Comparison".
  */
 export const isDifferent = (table: Merged, names: readonly string[]): string => {
   const lineage = lineageOf(table);

@@ -1,8 +1,9 @@
-// The strategy 'merge': rows of some files replace rows with the same key; others are added.
+// The strategy 'merge': updates rows that have the key of a record, and inserts the other records.
+// +
 //
-// Only differences are written: an unchanged row costs no log and leaves no dead row. Rows are
-// updated in place, so that triggers, foreign keys and policies see the same row. Readers see
-// everything with the commit, or wait if keys or indexes change. Writers wait.
+// Only changed rows are written, so an unchanged row costs no log and leaves no dead row. Rows are
+// updated in place, so that triggers, foreign keys and policies see the same row. Readers see all
+// changes after the commit; they wait only if keys or indexes change. Writers wait.
 
 import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
@@ -15,7 +16,7 @@ import { dependentsText } from '../../table/dependents.ts';
 import { ProductionChanged, type ProductionTable } from '../../table/production.ts';
 import { refuseShape } from '../../table/shape.ts';
 
-/** Rows are found by the declared key, so production must have it or get it. */
+/** Refuses a table with a different primary key, because rows are found by the declared key. */
 const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: ProductionTable): void => {
   if (dependents.every(({ kind }) => kind !== 'primary key')) return;
   const key = indexes.find(({ isPrimary }) => isPrimary)?.columns ?? [];
@@ -27,7 +28,7 @@ const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: Productio
   );
 };
 
-/** Later writes of others may cause these errors, if differences were found before the lock. */
+/** Errors that another session may have caused by writing after the differences were found. */
 const mayBeStale = new Set(['23505', 'ETL_PUBLISH_WITHHELD']);
 
 const write = (client: Client, plan: PublishPlan): Promise<readonly KeyStep[]> =>
@@ -51,7 +52,7 @@ export const merge: Strategy = {
     return ['select', 'insert', 'update', ...(mode.deletes === true ? (['delete'] as const) : [])];
   },
 
-  /** Every key of the run exists afterwards, with its row or a newer one. */
+  /** After the merge, every key of the run has a row: the run's, or a newer one. */
   rowsAtLeast: ({ rows, deletions }, before) => Math.max((before ?? 0) - deletions, rows),
 
   apply: (client, plans) => writeEach(client, plans, (_, plan) => write(client, plan)),

@@ -1,4 +1,4 @@
-// Implements 'merge'.
+// Implements the mode 'merge'.
 
 import { quoteName } from '../../../db/sql.ts';
 import { buildDeclared } from '../../aside/build-table.ts';

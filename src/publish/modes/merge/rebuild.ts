@@ -1,9 +1,8 @@
-// The strategy 'rebuild': a merge that changes much of a table builds a new table and swaps.
+// The strategy 'rebuild': if much of a table changes, builds a merged copy and swaps it in. +
 //
 // The new table is built from one snapshot of production while other sessions read and write. Then
-// writers are locked out. If a session wrote after the snapshot, the new table is discarded and the
-// rows are merged one by one. So readers wait as for a swap, and writers for as long as a scan of
-// the table takes.
+// writers are locked out. If anybody wrote after the snapshot, the new table is discarded and the
+// rows are merged in place. So readers wait as for a swap, and writers for the time of a scan.
 
 import { setSortMemory } from '../../../db/session/session-settings.ts';
 import { withPath, withTransaction, type Client } from '../../../db/client.ts';
@@ -33,14 +32,17 @@ import { publishRefusal } from '../../refusals.ts';
 import { swap } from '../replace/swap.ts';
 
 /**
- * Microseconds per changed row of an update in place, and per row of a rebuilt table; `index`: for
- * each index beside the key. Measured with a million rows of 110 bytes, UUID keys, PostgreSQL 18: a
+ * Microseconds to change a row in place, and to write a row of a new table; `index`: for each index
+ * besides the primary key. Measured with a million rows of 110 bytes, UUID keys, PostgreSQL 18: a
  * changed row took 6 to 20, plus 4 per index; a rebuilt row 1.9 to 2.3, plus 0.3 per index.
  */
 const changedRow = { itself: 7, index: 4 };
 const anyRow = { itself: 2, index: 0.3 };
 
-/** Microseconds to save at least: after a swap, every session plans its statements again. */
+/**
+ * A rebuild must save at least this many microseconds, because after a swap every session plans its
+ * statements again.
+ */
 const leastSaved = 200_000;
 
 const changedRows = ({ insert, update, remove }: Differences): number => insert + update + remove;
@@ -56,8 +58,8 @@ const isCheaper = (counts: Differences, { indexes, published }: ProductionTable)
 const mayRebuild = (over: BuiltOver): boolean => {
   const { table, production } = over;
   if (production === undefined || table.mode.merge?.by === 'upsert' || !isOnePiece(production)) return false;
-  // We may lack the right to create a table for another owner, so only a declared `by: 'rebuild'`
-  // tries.
+  // We may not be allowed to create tables for another owner, so this is tried only if the pipeline
+  // declares `by: 'rebuild'`.
   if (table.mode.merge?.by !== 'rebuild' && production.owner !== null) return false;
   const names = new Set(columnNames(over));
   const isSwapped = swap.takes(table, production) && production.published?.isMade === true;
@@ -65,7 +67,7 @@ const mayRebuild = (over: BuiltOver): boolean => {
   return production.columns.every(({ name }) => names.has(name)) && !isAltered(over);
 };
 
-/** True if the catalogue shows nothing that `create table … like` would leave out. */
+/** Returns true if `create table … like` copies everything that the table has. */
 const isPlain = async (client: Client, production: ProductionTable): Promise<boolean> => {
   const { rows } = await client.query(
     `select has_schema_privilege(c.relnamespace, 'create') and c.reltablespace = 0
@@ -79,7 +81,7 @@ const isPlain = async (client: Client, production: ProductionTable): Promise<boo
   return rows[0]?.isPlain === true;
 };
 
-/** The state changes whenever a row is written: it covers ctid and xmin of every row. */
+/** Reads a state that changes whenever a row is written: it covers ctid and xmin of every row. */
 const readState = async (client: Client, table: TableNames): Promise<ReadState> => {
   const { rows } = await client.query(
     `select count(*)::float8 as rows, coalesce(bit_xor(hashtidextended(ctid, xmin::text::bigint)), 0)::text as versions
@@ -88,7 +90,7 @@ const readState = async (client: Client, table: TableNames): Promise<ReadState> 
   return rows[0];
 };
 
-/** Copies the storage parameters, too: they decide how pages fill. */
+/** Creates an empty copy of the table, with its storage parameters, such as the fill factor. */
 const createLike = async (client: Client, names: TableNames, oid: number): Promise<void> => {
   const { rows } = await client.query(
     `select 'with (' || array_to_string(reloptions, ', ') || ')' as options from pg_class where oid = $1`,
@@ -100,7 +102,7 @@ const createLike = async (client: Client, names: TableNames, oid: number): Promi
   );
 };
 
-/** Makes production's indexes under temporary names; returns statements that rename them. */
+/** Creates production's indexes on the new table. Returns statements that rename them. */
 const makeIndexes = async (client: Client, names: TableNames, oid: number): Promise<readonly string[]> => {
   const { rows } = await client.query<{ make: string; targets: readonly string[]; rename: string }>(
     `select case when k.oid is null
@@ -116,8 +118,8 @@ const makeIndexes = async (client: Client, names: TableNames, oid: number): Prom
       where i.indrelid = $1 and i.indisvalid order by i.indisprimary desc, x.relname`,
     [oid, names.schema, names.table, builtName(names), names.buildSchema],
   );
-  // The server wrote these texts for the current search path: with another path, `a = b` could call
-  // an operator in a different schema.
+  // Called with the search path for which the server wrote these texts. With another one, `a = b`
+  // could call a different operator.
   for (const { make, targets } of rows) await client.query([make, ...targets].join(';\n'));
   return rows.map(({ rename }) => rename);
 };
@@ -151,7 +153,7 @@ const build = async (client: Client, over: BuiltOver, counts: Differences): Prom
   return { oid: made.rows[0].oid, built: names.built, renames, rows, read };
 };
 
-/** Undefined if the server refused something: merging row by row will then report it. */
+/** Returns undefined if the server refused something. Merging the rows in place then reports it. */
 const tryBuild = async (
   client: Client,
   over: BuiltOver,
@@ -173,8 +175,8 @@ const isAltered = (over: BuiltOver): boolean =>
 const lockMs = 2_000;
 
 /**
- * Finds the differences before anybody has to wait. Undefined: the table must be altered first, or
- * a ctid does not identify a row.
+ * Finds the differences before any lock is taken, and builds the new table if that is cheaper.
+ * Returns undefined if the table must be altered first, or if a ctid does not identify a row.
  */
 export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<Found | undefined> => {
   const { table, production } = over;

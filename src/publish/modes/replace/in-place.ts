@@ -1,5 +1,6 @@
-// The strategy 'in place': replaces all rows of a table that must be kept because of dependents.
-// Readers see the old rows until the commit, or wait if keys or indexes change. Writers wait.
+// The strategy 'in place': replaces all rows of a table that cannot be swapped because of
+// dependents. Readers see the old rows until the commit; they wait only if keys or indexes change.
+// Writers wait.
 
 import { withPath, type Client } from '../../../db/client.ts';
 import { countRows } from '../../../db/rows.ts';
@@ -24,7 +25,7 @@ import { haveSame, writtenColumns, type TableIndex } from '../../table/table-sta
 
 const replacedOf = ({ touched }: BuiltTable): string => touched?.where ?? 'true';
 
-/** Finds unique indexes in which a new row takes a value that another kept row still has. */
+/** Finds unique indexes in which a new row takes a value of another row that is kept. */
 const tradedIndexes = async (
   client: Client,
   table: BuiltTable,
@@ -36,7 +37,7 @@ const tradedIndexes = async (
   for (const index of production.indexes) {
     const { isUnique, isPrimary, isImmediate, hasExpressions, columns } = index;
     if (!isUnique || isPrimary || !isImmediate || hasExpressions) continue;
-    // An index that contains the primary key cannot exchange values between rows.
+    // Rows cannot exchange values of an index that contains the primary key.
     if (primaryKey.every((column) => columns.includes(column))) continue;
     const { rows } = await client.query(
       `select exists (select from ${builtName(table)} n join ${ownRows(table, production)} o on ${haveSame(index, 'n', 'o')}
@@ -48,7 +49,7 @@ const tradedIndexes = async (
   return traded;
 };
 
-/** Throws, because dropping a constraint is left to the person who made it. */
+/** Throws. Only the person who made a constraint should drop it. */
 const refuseConstraint = (
   { table }: BuiltTable,
   { dependents }: ProductionTable,
@@ -62,7 +63,8 @@ const refuseConstraint = (
 };
 
 /**
- * Updates rows whose key stays, so that references stay valid. Returns indexes to make afterwards.
+ * Updates rows whose key is kept, so that foreign keys to them stay valid. Returns indexes to
+ * create later.
  */
 const replaceByKey = async (
   client: Client,
@@ -73,7 +75,7 @@ const replaceByKey = async (
   const { primaryKey } = table;
   const dependents = dependentsText(production.dependents);
   if (primaryKey.length === 0) throw new EtlError('ETL_PUBLISH_NO_KEY', { table: table.table, dependents });
-  // Read again: indexes that the declaration changed have been dropped.
+  // Read again, because indexes that are no longer declared were dropped.
   const [now] = await productionTables(client, [table]);
   const key = now!.indexes.find(({ isPrimary }) => isPrimary)!;
   const traded = await tradedIndexes(client, table, now!, key);
@@ -101,7 +103,7 @@ const replaceByKey = async (
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
-/** 0A000: this kind of table (Citus) refuses a statement. */
+/** Returns the error to report. 0A000: this kind of table (Citus) refuses a statement. */
 const refused = ({ table: names, production }: PublishPlan, cause: unknown): unknown => {
   const { schema, table } = names;
   if (codeOf(cause) !== '0A000') return publishRefusal(table, cause);
@@ -115,7 +117,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   const production = plan.production!;
   const [target, built] = [productionName(table), builtName(table)];
   const changes = keyChanges(plan);
-  // Policies could hide rows, which would remain: this makes that an error.
+  // Row security could hide rows, which would remain. With `off`, this is an error.
   await client.query('set local row_security = off');
   await copyAway(client, plan, ownRows(table, production));
   await ensurePartitions(client, plan);
@@ -137,8 +139,8 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     );
     left.push(...changes.key);
   }
-  // Frees the names of the table and its indexes. Other built tables may reference the table, hence
-  // `cascade`.
+  // Frees the names of the built table and its indexes. `cascade` drops foreign keys of other built
+  // tables to it.
   await client.query(`drop table ${built} cascade`);
   return [...left, ...changes.make];
 };
@@ -172,7 +174,8 @@ export const inPlace: Strategy = {
   notice: (plan) => {
     const { schema, table } = plan.table;
     const { texts } = keyChanges(plan);
-    // No notice: every run would repeat it, and the user could not change anything.
+    // If dependents are the usual reason, nothing is reported: every run would repeat what nobody
+    // can change.
     const isOrdinary = plan.stays?.kind === rowsWritten && plan.production!.dependents.every(isForReaders);
     if (isOrdinary && texts.length === 0) return undefined;
     const readers =
@@ -188,7 +191,10 @@ export const inPlace: Strategy = {
 
   apply: (client, plans) => writeEach(client, plans, replaceRows, refused),
 
-  /** A trigger or rule may prevent deletes or inserts: then the transaction must not commit. */
+  /**
+   * Fails if a trigger or rule has prevented deletes or inserts, so that the transaction is rolled
+   * back.
+   */
   verify: async (client, { table, production }, before) => {
     const found = await countRows(client, `${ownRows(table, production!)} where ${replacedOf(table)}`);
     if (found === table.rows) return rowsWith(table, before);

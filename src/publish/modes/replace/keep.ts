@@ -1,5 +1,5 @@
-// Keeps the replaced table as an earlier version. A swap moves the old table into etl_kept with its
-// indexes; rows that are replaced in place are copied there.
+// Keeps the replaced table as an earlier version in the schema etl_kept. A swap moves the old table
+// there with its indexes; if rows are replaced in place, they are copied.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, type Query } from '../../../db/sql.ts';
@@ -15,7 +15,7 @@ interface Replacing {
 export const isKept = <Plan extends BuiltOver>(plan: Plan): plan is Plan & Replacing =>
   plan.table.keep > 0 && plan.table.extent === 'whole' && plan.production !== undefined;
 
-/** The run that loaded production's rows; 0: none. */
+/** Returns the id of the run that loaded production's rows, or 0 if no run did. */
 const versionOf = ({ published }: ProductionTable): number => published?.run ?? 0;
 
 const keptName = (production: ProductionTable): string => `run_${versionOf(production)}_${production.oid}`;

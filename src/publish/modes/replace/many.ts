@@ -6,7 +6,7 @@ import type { PublishPlan } from '../contract.ts';
 import { dependentsText } from '../../table/dependents.ts';
 import { keepersOf } from './whole.ts';
 
-/** Seconds = this × exchanged partitions × existing partitions; exchanging 400 of 400 took 2 s. */
+/** Seconds for exchanging n of m partitions: this × n × m. Exchanging 400 of 400 took 2 s. */
 const secondsEach = 15e-6;
 
 const waitSecondsMin = 0.1;

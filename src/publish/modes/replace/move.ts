@@ -18,7 +18,10 @@ export interface Move {
 
 export const waitingName = ({ builtAs }: Move): string => `etl_new_${builtAs.oid}`;
 
-/** 42P07: the name was taken meanwhile; 23505: by a transaction that was still open then. */
+/**
+ * Runs statements that create a name. Plans again if the name was taken since: 42P07, or 23505 if
+ * the other transaction was still open.
+ */
 const unlessTaken = async (client: Client, sql: string): Promise<void> => {
   await client.query(sql).catch((cause: unknown) => {
     throw ['42P07', '23505'].includes(codeOf(cause) ?? '') ? new ProductionChanged() : cause;
@@ -37,7 +40,10 @@ export const inheritDefaults = async (client: Client, moves: readonly Move[]): P
   await client.query(`drop table ${probe}`);
 };
 
-/** Readers do not wait for a renamed index. PostgreSQL, "ALTER INDEX". */
+/**
+ * Renames indexes of the old table, so that new ones can have their names. Readers do not wait for
+ * this; see PostgreSQL, "ALTER INDEX".
+ */
 export const freeNames = ({ table, production }: Move): readonly string[] =>
   (production?.indexes ?? []).map(
     ({ name }, index) =>
@@ -50,7 +56,8 @@ export const moveIn = (move: Move): readonly string[] => {
   return [
     `alter table ${builtName(table)} rename to ${quoteName(waiting)};`,
     `alter table ${quoteName(table.buildSchema, waiting)} set schema ${quoteName(table.schema)};`,
-    // After the move, because another owner may lack the privilege to create in the build schema.
+    // The owner is set after the move, because it may have no privilege to create in the build
+    // schema.
     ...(production?.owner == null
       ? []
       : [`alter table ${quoteName(table.schema, waiting)} owner to ${quoteName(production.owner)};`]),

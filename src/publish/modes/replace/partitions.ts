@@ -1,10 +1,10 @@
-// The strategy 'partitions': replaces partitions of production by built ones. The table itself is
-// kept if something depends on it or if only some partitions are replaced; otherwise whole.ts
-// replaces the whole table.
+// The strategy 'partitions': replaces partitions of production by built ones. The partitioned table
+// itself is kept if something depends on it, or if only some partitions are replaced. Otherwise
+// whole.ts replaces it with all its partitions. +
 //
 // Only one query blocks readers: it locks the table, detaches old partitions, attaches new ones and
-// commits. Checks on the new partitions repeat their bounds, so the server need not scan them.
-// Proved by test/modes/partitions.test.ts.
+// commits. The new partitions have checks that repeat their bounds, so that the server need not
+// scan them. Proved by test/modes/partitions.test.ts.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
@@ -80,7 +80,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   const first = exchanges.filter(({ plan }) => plan.production === undefined);
   const whole = stays.filter(({ plan }) => takesPlace(plan));
   const exchanged = stays.filter(({ plan }) => !takesPlace(plan));
-  // First, because comments and other properties may refer to constraints.
+  // Constraints are created first, because comments and other properties may refer to them.
   await makeOwnByHand(
     client,
     whole.map(({ plan }) => plan),
@@ -119,7 +119,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   await inheritGrants(client, heirs);
 };
 
-/** Leaves out partitions that are removed: they need no changes. */
+/** Returns the plan without the partitions that are removed, because they need no changes. */
 const stayingOf = ({ plan, removed }: Pick<Exchange, 'plan' | 'removed'>): PublishPlan => {
   const production = plan.production!;
   const { partitioning } = production;
@@ -131,7 +131,9 @@ const stayingOf = ({ plan, removed }: Pick<Exchange, 'plan' | 'removed'>): Publi
 const referredBy = (exchanges: readonly Exchange[]): readonly string[] =>
   exchanges.flatMap(({ plan }) => plan.production?.constraints.flatMap(({ target }) => target ?? []) ?? []);
 
-/** Removed partitions would still block deletes in the tables that they reference. */
+/**
+ * Drops foreign keys of removed partitions, which would still block deletes in referenced tables.
+ */
 const dropForeignKeys = (exchanges: readonly Exchange[]): readonly string[] => {
   const left = exchanges.flatMap(({ plan, removed }) =>
     takesPlace(plan) ? [] : removed.map(({ oid }) => oid),

@@ -42,7 +42,7 @@ const refuseLoss = (
       `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
       `Declare its columns, drop it, or ${movingAway({ schema, table }, production)}.`,
     );
-  // Old runs did not record columns, so nobody can tell.
+  // Old runs did not record columns. Then nobody can tell which columns were added by hand.
   const added = production.published?.columns == null ? [] : addedByHand(declared, production);
   if (added.length > 0)
     refuseShape(
@@ -52,7 +52,10 @@ const refuseLoss = (
     );
 };
 
-/** Foreign keys of an old table that would block deletes in tables not replaced with it. */
+/**
+ * Returns foreign keys of an old table to tables that are not swapped with it. They would block
+ * deletes there.
+ */
 const keysOutside = (
   { production: old }: BuiltOver,
   swaps: readonly BuiltOver[],
@@ -61,7 +64,7 @@ const keysOutside = (
     ({ on }) => on !== null && swaps.every(({ production }) => production?.oid !== on),
   );
 
-/** A kept version gets its foreign keys again when it is restored. */
+/** Drops foreign keys of the old table. If it is kept, it gets them again when it is restored. */
 const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string[] => {
   const keys = isKept(swap)
     ? swap.production.constraints.filter(({ on }) => on !== null)
@@ -70,21 +73,27 @@ const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string
   return drops.length === 0 ? [] : [`alter table ${productionName(swap.table)} ${drops.join(', ')};`];
 };
 
-// Sequences of identity columns keep their names, and no number is given twice. Until the swap the
-// new table's sequences have temporary names, after it the old table's.
+// Sequences of identity columns keep their names, and no number is given twice. Before the swap,
+// sequences of the new table have temporary names; after it, those of the old table.
 
 const waitingSequence = ({ builtAs }: BuiltOver, index: number): string =>
   `etl_new_${builtAs.oid}_seq_${index}`;
 const oldSequence = (oid: number, index: number): string => `etl_old_${oid}_seq_${index}`;
 
-/** Call this before a new table is moved: its sequences move with it. */
+/**
+ * Renames sequences of the new table. Must be called before the table is moved, because its
+ * sequences move with it.
+ */
 const hideSequences = (swap: BuiltOver): readonly string[] =>
   swap.builtAs.sequences.map(
     ({ name }, index) =>
       `alter sequence ${quoteName(swap.table.buildSchema, name)} rename to ${quoteName(waitingSequence(swap, index))};`,
   );
 
-/** Under the lock on the old table: continues the numbers of its sequences, frees their names. */
+/**
+ * Continues the numbers of the old table's sequences, and frees their names. Needs a lock on the
+ * old table.
+ */
 const takeOver = (swap: BuiltOver): readonly string[] => {
   const { table, builtAs, production } = swap;
   const old = production?.sequences ?? [];
@@ -123,7 +132,7 @@ const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promis
     client,
     swaps.filter(({ production }) => production === undefined),
   );
-  // Frees all names first: an index may take a name that another table's index had.
+  // All names are freed first, because an index may get a name that another table's index had.
   await client.query(
     [
       ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),

@@ -1,5 +1,5 @@
-// Finds the partitions that a run touches: loaded rows belong to them, or they have rows of a
-// removed file. They are rebuilt from the loaded rows and from production's rows of listed,
+// Finds the partitions that a run changes: loaded rows belong to them, or they have rows of a
+// removed file. They are built again, from the loaded rows and from production's rows of listed,
 // unchanged files. Proved by test/modes/touched.test.ts.
 
 import type { Client } from '../../../db/client.ts';
@@ -31,7 +31,7 @@ const partitionsThere = async (client: Client, production: string): Promise<Read
 
 const looksMax = 10;
 
-/** Calls `look`, again if a partition was dropped meanwhile (42P01). */
+/** Calls `look` with production's partitions. Repeats this if one was dropped meanwhile (42P01). */
 const lookAt = async <T>(
   client: Client,
   names: TableNames,
@@ -52,7 +52,7 @@ const lookAt = async <T>(
   );
 };
 
-/** Each partition is searched for only one row, by index. */
+/** Returns the partitions that have rows of `files`. Reads only one row of each, by an index. */
 const partitionsOf = async (
   client: Client,
   there: ReadonlyMap<number, There>,
@@ -82,7 +82,10 @@ export interface TouchedParts {
   readonly parts: readonly PartRows[];
 }
 
-/** `loaded`: partitions of the loaded rows. Errors: ETL_PUBLISH_SHAPE. */
+/**
+ * Finds the partitions to build. `loaded`: partitions of the loaded rows. Errors:
+ * ETL_PUBLISH_SHAPE.
+ */
 export const findTouched = (
   partitioned: PartitionedTable,
   loaded: readonly PartRows[],
@@ -107,7 +110,8 @@ const findAmong = async (
   }
   const touched = [...all.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const where = touched.map(({ condition }) => `(${condition})`).join(' or ') || 'false';
-  // Each partition is named: with hundreds of conditions on the table, the server would be slow.
+  // Counts each partition by name. With hundreds of conditions on the whole table, planning would
+  // be slow.
   const counts = [...there].flatMap(([oid, { from }]) =>
     all.has(keys.get(oid) ?? '')
       ? `select ${oid}::oid as oid, ${quoteName(fileColumn)}::float8 as file, count(*)::float8 as rows from ${from} group by 2`

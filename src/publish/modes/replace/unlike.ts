@@ -1,9 +1,9 @@
-// Finds views, policies and checks that the server would write differently if they were created
-// again. They prevent replacing a partitioned table.
+// Finds views, policies and checks whose text would change if they were created again. They prevent
+// replacing a partitioned table. +
 //
-// Example: the server parses its own text of `v in ('a', 'b')`, for a varchar, into another
-// expression. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts, "writes
-// otherwise".
+// Example: the server prints `v in ('a', 'b')`, for a varchar, as a text that it would parse into
+// another expression. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts,
+// "writes otherwise".
 
 import { withRollback, type Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
@@ -15,7 +15,10 @@ import { policySql } from '../../table/row-security.ts';
 import { refuseShape } from '../../table/shape.ts';
 import { takesPlace } from './whole.ts';
 
-/** `isSame`: SQL, true if the server writes the created object like production's. */
+/**
+ * An object to create on trial. `isSame`: SQL, true if the server prints it like production's
+ * object.
+ */
 interface Probe extends Dependent {
   readonly make: string;
   readonly isSame: string;
@@ -48,7 +51,7 @@ const probesOf = ({ table, production }: BuiltOver): readonly Probe[] => {
       .map((check) => ({
         kind: 'constraint',
         name: check.name,
-        // A table without rows, because the server would check all of them.
+        // The trial table has no rows, because the server would check all of them.
         make: `create table ${aside} (like ${productionName(table)}); alter table ${aside} ${addConstraint(check)}`,
         isSame: `${definitionOf(check.name, `${quoteText(aside)}::regclass`)} = ${definitionOf(check.name, `${oid}::oid`)}`,
       })),
@@ -60,7 +63,10 @@ const lockMs = 1_000;
 /** A `do` block returns nothing, so the result is passed in this setting. */
 const setting = 'etl.unlike';
 
-/** Creates, compares and undoes one object; adds its index to `unlike` if it differs. */
+/**
+ * Creates one object, compares its text and rolls back. Adds its index to `unlike` if the text
+ * differs.
+ */
 const tried = ({ make, isSame }: Probe, index: number): string => `
   begin
     execute ${quoteText(make)};
@@ -90,8 +96,8 @@ export const unlikeOf = async (client: Client, over: BuiltOver): Promise<readonl
 };
 
 /**
- * A partition cannot be attached if the server writes its checks differently from the table's.
- * Errors: ETL_PUBLISH_SHAPE. Proved by test/modes/partitions.test.ts, "a check by hand".
+ * Refuses checks whose text would change, because their partitions could not be attached. Errors:
+ * ETL_PUBLISH_SHAPE. Proved by test/modes/partitions.test.ts, "a check by hand".
  */
 export const refuseUnlikeChecks = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, production } = over;

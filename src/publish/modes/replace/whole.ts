@@ -30,7 +30,8 @@ export interface Exchange {
 }
 
 /**
- * No declaration, present or recorded, says that the column is not null: somebody set it by hand.
+ * Returns true if a column is `not null` although no declaration, present or recorded, says so:
+ * somebody set it by hand.
  */
 const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: ProductionTable): boolean => {
   const ours = new Set(published?.notNull);
@@ -41,15 +42,17 @@ const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: Productio
 const isCarried = (production: ProductionTable, { kind, name }: Dependent): boolean => {
   const { dependents, partitioning, security } = production;
   const count = (of: string): number => dependents.filter((one) => one.kind === of).length;
-  // The count is one higher if the table itself is a partition.
+  // There is one dependent more if the table itself is a partition.
   if (kind === 'inheritance') return count(kind) === partitioning!.partitions.length;
-  // The count is one higher if a policy of another table reads this table.
+  // There is one dependent more if a policy of another table reads this table.
   if (kind === 'policy') return security!.isReproducible && count(kind) === security!.policies.length;
   if (kind === 'constraint') return madeByHand(production).some((one) => one.name === name);
   return kind === 'partitioning' || kind === 'view' || kind === 'row security';
 };
 
-/** Dependents that prevent replacing the whole table: they would be lost with the old one. */
+/**
+ * Returns dependents that would be lost with the old table, and so prevent replacing it as a whole.
+ */
 export const keepersOf = (over: BuiltOver): readonly Dependent[] => {
   const production = over.production!;
   const { dependents, views, constraints, published } = production;
@@ -92,7 +95,10 @@ export const moveWholeIn = ({ plan, added, removed }: Exchange): readonly string
   ...moveIn(plan),
 ];
 
-/** Until the old table is dropped, its foreign keys would block deletes in referenced tables. */
+/**
+ * Drops the old table's foreign keys. Until it is dropped, they would block deletes in referenced
+ * tables.
+ */
 const dropForeignKeys = ({ table, production }: PublishPlan): readonly string[] => {
   const drops = production!.constraints.flatMap(({ name, on }) =>
     on === null ? [] : `drop constraint ${quoteName(name)}`,
