@@ -1,5 +1,5 @@
 // Types of modes and strategies. A strategy is one way to bring rows into production; a mode
-// chooses one of its strategies for each table. +
+// chooses one of its strategies for each table.
 //
 // All tables of a run are published in one transaction. So `apply` gets all tables of a strategy,
 // and returns the statements that block readers. They are sent as one query at the end.

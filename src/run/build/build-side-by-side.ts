@@ -125,7 +125,7 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
 
 /**
  * Builds all tables and returns them in the order of their dependencies. Never blocks readers of
- * production: test/modes/build-side-by-side.test.ts, "that read production all the time". +
+ * production: test/modes/build-side-by-side.test.ts, "that read production all the time".
  *
  * Errors: ETL_TRANSFORM, ETL_ROW_DIFFERS, ETL_DUPLICATE_KEY, ETL_CONSTRAINT,
  * ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_NULL, ETL_PUBLISH_REFUSED; ETL_SERVER_LOST.

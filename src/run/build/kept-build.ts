@@ -1,4 +1,4 @@
-// Keeps the built tables for the next attempt if older snapshots prevented publishing. +
+// Keeps the built tables for the next attempt if older snapshots prevented publishing.
 //
 // The tables are logged, so they survive a crash of the server. Proved by
 // test/modes/snapshots.test.ts, "keeps the built tables".

@@ -1,4 +1,4 @@
-// Refuses a file whose records are loaded already under another file name. +
+// Refuses a file whose records are loaded already under another file name.
 //
 // Two files are compared by what their source knows without reading them whole: for local files,
 // the size and both ends. A file that was compressed or decompressed is recognized by its name.

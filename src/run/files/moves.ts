@@ -1,5 +1,4 @@
 // Recognizes files that were moved or renamed after they were loaded, so that their rows are kept.
-// +
 //
 // A version of a file that is in production is free if its name is no longer listed, or is listed
 // with other content. A listed file that is not in production under its own name, but has the

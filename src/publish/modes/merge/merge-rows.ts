@@ -22,9 +22,9 @@ const withDeleted = ({ columns, names: { mode } }: Staged): string =>
 
 /**
  * Returns true if a key occurs twice in staging. Tries to build a unique index, which takes a third
- * of the time of `group by`. The index is dropped instead of rolled back: if the server crashed
- * then, the file of a rolled-back index would make its recovery fail
- * (test/integration/unlogged.test.ts, "the keys of a merge"). Needs a transaction.
+ * of the time of `group by`. The index is then dropped, because corrected records may be added. It
+ * is not rolled back: if the server crashed just then, the index's file would make its recovery
+ * fail (test/integration/unlogged.test.ts, "the keys of a merge"). Needs a transaction.
  */
 export const hasTwice = async (
   client: Client,

@@ -1,5 +1,4 @@
 // The strategy 'merge': updates rows that have the key of a record, and inserts the other records.
-// +
 //
 // Only changed rows are written, so an unchanged row costs no log and leaves no dead row. Rows are
 // updated in place, so that triggers, foreign keys and policies see the same row. Readers see all

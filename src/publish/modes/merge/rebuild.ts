@@ -1,4 +1,4 @@
-// The strategy 'rebuild': if much of a table changes, builds a merged copy and swaps it in. +
+// The strategy 'rebuild': if much of a table changes, builds a merged copy and swaps it in.
 //
 // The new table is built from one snapshot of production while other sessions read and write. Then
 // writers are locked out. If anybody wrote after the snapshot, the new table is discarded and the

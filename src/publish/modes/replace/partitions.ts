@@ -1,6 +1,6 @@
 // The strategy 'partitions': replaces partitions of production by built ones. The partitioned table
 // itself is kept if something depends on it, or if only some partitions are replaced. Otherwise
-// whole.ts replaces it with all its partitions. +
+// whole.ts replaces it with all its partitions.
 //
 // Only one query blocks readers: it locks the table, detaches old partitions, attaches new ones and
 // commits. The new partitions have checks that repeat their bounds, so that the server need not

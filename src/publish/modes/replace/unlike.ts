@@ -1,5 +1,5 @@
 // Finds views, policies and checks whose text would change if they were created again. They prevent
-// replacing a partitioned table. +
+// replacing a partitioned table.
 //
 // Example: the server prints `v in ('a', 'b')`, for a varchar, as a text that it would parse into
 // another expression. Proved by test/modes/partition-policies.test.ts and partition-views.test.ts,
