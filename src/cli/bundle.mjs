@@ -148,7 +148,13 @@ const settings = {
     if (level === 'warn') throw new Error(message);
   },
 };
-const output = { format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' };
+// Code that V8 takes from a cache cannot call import().
+const output = {
+  format: 'cjs',
+  dynamicImportInCjs: false,
+  entryFileNames: '[name].cjs',
+  chunkFileNames: '[name].cjs',
+};
 
 const write = async (options, outputOptions) => {
   const made = await rolldown({ ...settings, ...options });

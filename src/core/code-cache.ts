@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 type Compile = (this: NodeModule, text: string, path: string, ...more: unknown[]) => unknown;
 type Wrapped = (this: unknown, ...values: [unknown, NodeRequire, NodeModule, string, string]) => unknown;
@@ -60,7 +60,6 @@ export const requireCached = (entry: string): unknown => {
     const script = new Script(Module.wrap(text), {
       filename: path,
       ...(cachedData && { cachedData }),
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
     isComplete &&= cachedData !== undefined && script.cachedDataRejected !== true;
     scripts.set(file, script);

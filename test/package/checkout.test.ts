@@ -81,6 +81,13 @@ describe('etl in a fresh checkout', () => {
     }
   });
 
+  it('calls no import(), which code from the cache cannot', () => {
+    const directory = join(checkout, 'dist/bundle');
+    const files = readdirSync(directory).filter((file) => file.endsWith('.cjs'));
+    const code = files.map((file) => readFileSync(join(directory, file), 'utf8'));
+    expect(code.filter((text) => /(?:await|return|=>|[(=]) *import\(/.test(text))).toEqual([]);
+  });
+
   it('exits with the code of the error', async () =>
     expect(await etl('rnu')).toMatchObject({ exit: 2, out: '' }));
 
