@@ -9,7 +9,7 @@ import { codeOf } from '../core/errors/errors.ts';
 import { productionName, type TableNames } from '../db/names.ts';
 import { copyStatistics } from './aside/staged-statistics.ts';
 
-/** `analyze` of the table itself takes seconds; its partitions may take longer. */
+/** Longest `analyze`. The table itself takes seconds; its partitions may take longer. */
 const analyzeMs = 30_000;
 
 /** Longest wait for a session that alters or analyzes the table; the next run tries again. */
@@ -91,8 +91,8 @@ const analyze = async (client: Client, stale: Stale): Promise<boolean> => {
 };
 
 /**
- * `analyzedAs`: oid of the production table, or of the built table with the statistics. Returns
- * false if there are none.
+ * Copies statistics to production. `analyzedAs`: oid of the production table, or of the built
+ * table. Returns false if there are none.
  */
 export const takeWhole = async (client: Client, names: TableNames, analyzedAs: number): Promise<boolean> => {
   const name = productionName(names);

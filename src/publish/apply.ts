@@ -29,7 +29,7 @@ export const byWriting = (plans: readonly PublishPlan[]): [PublishPlan[], Publis
   plans.filter(({ strategy }) => !strategy.writes),
 ];
 
-/** Referenced tables come first. Tables in a cycle come in any order. */
+/** Sorts tables so that referenced tables come first. Tables in a cycle have no order. */
 const parentsFirst = (plans: readonly PublishPlan[]): readonly PublishPlan[] => {
   const tables = plans.map(({ table }) => table);
   const ordered = new Set<PublishPlan>();
@@ -47,7 +47,7 @@ const parentsFirst = (plans: readonly PublishPlan[]): readonly PublishPlan[] => 
   return [...ordered];
 };
 
-/** True if deletes in one of these tables also delete or change rows of this table. */
+/** Returns true if deletes in one of these tables also delete or change rows of this table. */
 const followsDeletes = ({ table }: PublishPlan, plans: readonly PublishPlan[]): boolean => {
   const tables = plans.map((plan) => plan.table);
   return foreignKeysOf(table).some(
@@ -58,7 +58,10 @@ const followsDeletes = ({ table }: PublishPlan, plans: readonly PublishPlan[]): 
 const isOrdered = (written: readonly PublishPlan[]): boolean =>
   written.some((plan) => followsDeletes(plan, written));
 
-/** Plans with the same strategy are applied together; if deletes may cascade, each table alone. */
+/**
+ * Groups plans that are applied together: those with the same strategy. If deletes may cascade,
+ * each table is alone.
+ */
 const groupsOf = (some: readonly PublishPlan[], inOrder: boolean): readonly (readonly PublishPlan[])[] => {
   if (inOrder) return parentsFirst(some).map((plan) => [plan]);
   const ways = new Set(some.map(({ strategy }) => strategy.apply));
@@ -74,7 +77,7 @@ const countFollowing = async (
     rows.set(table.table, await countRows(client, productionName(table)));
 };
 
-/** First writes the tables whose readers need not wait. */
+/** Writes rows, first of the tables whose readers need not wait. */
 const applyWritten = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -91,8 +94,8 @@ const applyWritten = async (
   const loud = isTogether ? written : written.filter(isLoud);
   const rests = [...(await apply(written.filter((plan) => !loud.includes(plan))))];
   if (loud.length > 0) {
-    // Also locks what the last query will lock. Otherwise a reader of both tables could hold one,
-    // wait for the other, and be cancelled by a deadlock. Proved by
+    // Takes the locks of the last query already here. Otherwise a reader of two tables could hold
+    // one, wait for the other, and be cancelled because of a deadlock. Proved by
     // test/modes/publish-locks.test.ts, "all at once".
     await untilTaken(namesInProduction([...loud, ...moved]), false, (names, queueMs) =>
       client.query(lockTables(names, 'access exclusive', queueMs)),

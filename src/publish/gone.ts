@@ -1,5 +1,5 @@
-// Detects that somebody altered, dropped, renamed or moved a table during a run: the server's error
-// about it would mislead.
+// Detects that somebody altered, dropped, renamed or moved a table during a run, because the
+// server's error would be misleading.
 
 import type { Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
@@ -11,13 +11,16 @@ type Name = Pick<TableNames, 'schema' | 'table'>;
 const isRefused = (error: unknown): boolean =>
   isRefusal(error) || isRefusal((error as Partial<Error> | undefined)?.cause);
 
-/** Errors: ETL_PUBLISH_OVERTAKEN. */
+/** Throws the error for a missing table. Errors: ETL_PUBLISH_OVERTAKEN. */
 export const refuseGone = ({ table }: Name): never => {
   const problem = 'it was dropped, renamed or moved to another schema';
   throw new EtlError('ETL_PUBLISH_OVERTAKEN', { table, problem });
 };
 
-/** Errors: ETL_PUBLISH_OVERTAKEN if `error` is a refusal and one of these tables is gone. */
+/**
+ * Fails if the server refused something and one of these tables is gone. Errors:
+ * ETL_PUBLISH_OVERTAKEN.
+ */
 export const refuseIfGone = async (
   client: Client,
   tables: readonly Name[],
@@ -44,7 +47,9 @@ const shapesOf = async (client: Client, tables: readonly Name[]): Promise<string
     ).rows,
   );
 
-/** The returned function tells if an error is a refusal and the tables have changed since now. */
+/**
+ * Returns a function that tells if an error is a refusal and a table has changed since this call.
+ */
 export const watchShapes = async (
   client: Client,
   tables: readonly Name[],

@@ -41,26 +41,26 @@ export class TablesLocked extends Error {
 }
 
 /**
- * How long readers may queue behind us. With the swap, the longest stays below the two seconds that
- * docs/operations/failures.md promises.
+ * How long readers may queue behind us. With the longest time and a swap, readers wait less than
+ * the two seconds that docs/operations/failures.md promises.
  */
 const queueMsMin = 50;
 const queueMsMax = 1_600;
 
-/** Share of the time waited so far: enough for short transactions to end. */
+/** Readers queue for this share of the time waited so far: enough for short transactions to end. */
 const queuedShare = 1 / 3;
 
-/** Time for all tries: first if only writers wait between tries, then if readers wait, too. */
+/** Time for all attempts, if only writers wait between them, and if readers wait, too. */
 const triesMs = 10_000;
 const triesWithReadersMs = 1_000;
 
-/** A pause lasts twice the last try; meanwhile holders are polled every `lookMs`. */
+/** After an attempt we pause for twice its time; meanwhile holders are polled every `lookMs`. */
 const pauseMsMax = 1_000;
 const lookMs = 100;
 
 /**
  * How long writers may queue behind us. Behind `share update exclusive` only vacuum and DDL queue,
- * so we wait longer than `deadlock_timeout`: the server then cancels autovacuum.
+ * so we wait longer than `deadlock_timeout`, after which the server cancels autovacuum.
  */
 const writersWaitMs = 2_000;
 const vacuumWaitMs = 5_000;
@@ -80,7 +80,7 @@ const conflicts: Readonly<Record<LockMode, readonly string[]>> = {
   'access exclusive': ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock', ...strongModes],
 };
 
-/** Sessions that a lock on these tables (quoted names) would wait for. */
+/** Returns the sessions for which a lock on these tables (quoted names) would wait. */
 export const holdersOf = async (
   client: Client,
   names: readonly string[],
@@ -101,7 +101,7 @@ export const holdersOf = async (
 
 const isLocked = (error: unknown): boolean => lockStates.has(codeOf(error) ?? '');
 
-/** Share of `deadlock_timeout` that we wait; the rest is for the statements that follow. */
+/** We wait for this share of `deadlock_timeout`; the rest is for the statements that follow. */
 const deadlockPercent = 80;
 
 /** SQL: milliseconds until the server's deadlock check for a session that begins to wait now. */
@@ -112,14 +112,14 @@ const setTimeLimit = (name: 'statement_timeout' | 'lock_timeout', ms: string): s
 
 const sinceMessage = `extract(epoch from clock_timestamp() - statement_timestamp()) * 1000`;
 
-/** With less time left, we do not wait: taking 400 free locks already needs part of it. */
+/** If less time is left, we do not wait, because taking 400 free locks needs part of it. */
 const othersMsMin = 20;
 
 const doing = (body: string): string => `do ${quoteText(`begin ${body} end`)};`;
 
 /**
- * We hold another table, whose readers may have waited since the query began. So we wait only until
- * the server's deadlock check for those readers, or not at all. Proved by
+ * Locks tables while we hold another, whose readers may have waited since the query began. So it
+ * waits only until the server's deadlock check for those readers, or not at all. Proved by
  * test/modes/publish-locks.test.ts, "is never the victim".
  */
 const lockOthers = (names: readonly string[], mode: LockMode): string => {
@@ -131,7 +131,7 @@ const lockOthers = (names: readonly string[], mode: LockMode): string => {
 
 /**
  * Takes all these locks within `ms` milliseconds, or fails. `only`: 'only ' excludes partitions.
- * `first`: PL/pgSQL statements that take other locks first. While we wait for the first table, we
+ * `first`: PL/pgSQL statements that take other locks before. While it waits for the first table, we
  * hold no other table, so no deadlock is possible.
  */
 export const lockTables = (

@@ -22,13 +22,13 @@ import { refuseOtherPartitioning } from './table/partition-shape.ts';
 import { refuseOther } from './table/shape.ts';
 import { builtStates, columnsOf, type TableColumn } from './table/table-state.ts';
 
-/** `like`: quoted name of a table with the columns of `table`; undefined: SQL makes them. */
+/** A table to check. `like`: quoted name of a table with its columns; undefined: SQL makes them. */
 export interface Target {
   readonly table: DeclaredTable;
   readonly like: string | undefined;
 }
 
-/** `like` may have these columns in addition to the declared ones. */
+/** Columns that `like` may have in addition to the declared columns. */
 const stagedOnly: readonly string[] = Object.values(mergeColumns);
 
 const publishedOf = (
@@ -91,7 +91,7 @@ const planOf = (over: BuiltOver, strategy: Strategy, found?: Found): PublishPlan
     rebuilt === undefined
       ? over
       : { table: { ...table, built: rebuilt.built }, builtAs: { ...builtAs, oid: rebuilt.oid }, production };
-  // Such a strategy first alters a table that differs from the declaration.
+  // A strategy that writes rows first alters the table, if it differs from the declaration.
   const blocksReaders = chosen.writes && keyChanges(over).blocksReaders;
   return { ...plan, strategy: chosen, found, blocksReaders };
 };
@@ -126,7 +126,7 @@ export const planOver = async (
   return plans;
 };
 
-/** Parameters and errors: as for planOver(). */
+/** Reads the tables in production and plans, as planOver() does. */
 export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
@@ -147,13 +147,16 @@ export const replacedText = (
   );
 };
 
-/** Longest wait for what a view or policy reads; then publishing starts over without locks. */
+/**
+ * Longest wait for relations that a view or policy reads. Then publishing starts over without
+ * locks.
+ */
 const lookMs = 2_000;
 
 /**
- * Call this under a lock that protects the table but not its dependents. Errors: ProductionChanged,
- * ChangedByHand, and SQLSTATE 55P03, because writers already wait. Proved by
- * test/modes/strangers.test.ts, "that a policy reads".
+ * Fails if production has changed since the plan. Needs a lock on the tables, which does not
+ * protect their dependents. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because
+ * writers already wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   await client.query(`set local lock_timeout = ${lookMs}`);
@@ -173,8 +176,8 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
 };
 
 /**
- * `published_at` orders the runs that published a table: run ids cannot, because runs overlap;
- * clocks cannot, because a table may have moved to another server.
+ * Records what was published. `published_at` orders the runs of a table: run ids cannot, because
+ * runs overlap; clocks cannot, because a table may have moved to another server.
  */
 export const insertPublished = (
   runId: number,

@@ -1,4 +1,5 @@
-// Errors of the server while publishing. Some are retried; the others become a refusal with advice.
+// Turns errors of the server while publishing into refusals with advice, unless another attempt may
+// succeed.
 
 import { retryOf } from '../db/retry.ts';
 import { hintOf, isRefusal } from '../db/connect/server-error.ts';
@@ -8,7 +9,7 @@ import type { TableNames } from '../db/names.ts';
 import { dependentsText } from './table/dependents.ts';
 import { ProductionChanged, type ProductionTable } from './table/production.ts';
 
-/** Errors that another attempt may avoid: a lock, a deadlock, a view that was just created. */
+/** Returns true if another attempt may succeed: after a lock, a deadlock, a view just created. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ProductionChanged || error instanceof TablesLocked || retryOf(error) === 'chunk';
 
@@ -27,7 +28,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 
-/** Returns other errors than a refusal unchanged. */
+/** Turns a refusal by the server into our error; returns other errors unchanged. */
 export const publishRefusal = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
   const details = {
@@ -41,7 +42,7 @@ export const publishRefusal = (table: string, cause: unknown): unknown => {
   return new EtlError('ETL_PUBLISH_REFUSED', details, { cause });
 };
 
-/** For rows that a trigger or rule skipped: fewer were written, without a server error. */
+/** Returns the error for rows that a trigger or rule skipped: the server reports none. */
 export const rowsWithheld = (table: string, production: ProductionTable, problem: string): EtlError => {
   const suspects = production.dependents.filter(({ kind }) => kind === 'trigger' || kind === 'rule');
   const cause =
@@ -49,7 +50,10 @@ export const rowsWithheld = (table: string, production: ProductionTable, problem
   return new EtlError('ETL_PUBLISH_WITHHELD', { table, problem, cause });
 };
 
-/** An error of a trigger does not say which table it concerns: then all tables are named. */
+/**
+ * Names all tables if the error does not say which table it concerns, such as an error of a
+ * trigger.
+ */
 export const publishRefusalOfAny = (
   plans: readonly { readonly table: TableNames }[],
   cause: unknown,

@@ -11,7 +11,7 @@ interface Found extends SnapshotHolder {
   /** Virtual transaction and xmin of the session's snapshot; null: the session does not matter. */
   readonly key: string | null;
   /**
-   * True if older than every snapshot taken since the first call. Yet a transaction may import it.
+   * True if older than every snapshot taken since the first call. But a transaction may import it.
    */
   readonly isOlder: boolean;
   readonly limit: string;
@@ -19,11 +19,11 @@ interface Found extends SnapshotHolder {
 }
 
 /**
- * Sessions of this database that may hold such a snapshot, and all standbys. `$1`: at the first
- * call, all transactions below this one had been assigned; `$2`: the oldest transaction that was
- * running then. Both are null at the first call.
+ * SQL for sessions of this database that may hold such a snapshot, and all standbys. `$1`: at the
+ * first call, all transactions below this one had been assigned; `$2`: the oldest transaction that
+ * was running then. Both are null at the first call.
  *
- * Without pg_read_all_stats, `backend_xmin` of other roles is hidden; then the session counts until
+ * Without pg_read_all_stats, `backend_xmin` of other roles is hidden; then a session counts until
  * its transaction ends. Autovacuum, analyze and `create index` do not read new tables.
  */
 const selectHolders = `
@@ -62,7 +62,7 @@ const selectHolders = `
       coalesce(h.is_older, false) as "isOlder"
     from look l left join holder h on true order by h.since, h.pid`;
 
-/** The returned function lists sessions with a snapshot from before its first call. */
+/** Returns a function that lists sessions with a snapshot from before its first call. */
 export const createSnapshotWatch = (client: Client): (() => Promise<readonly SnapshotHolder[]>) => {
   let first: Pick<Found, 'limit' | 'oldest'> | undefined;
   let held: ReadonlySet<string> | undefined;

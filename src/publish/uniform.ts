@@ -15,8 +15,8 @@ import { rowsWritten, type Dependent } from './table/dependents.ts';
 import type { BuiltTable } from './table/tables.ts';
 
 /**
- * Size of the largest table whose rows are replaced in place only for consistency. Deleting and
- * inserting rows of 100 bytes with one index takes 4 µs each: some ten seconds.
+ * Largest table whose rows are replaced in place only for consistency. Deleting and inserting rows
+ * of 100 bytes with one index takes 4 µs each: some ten seconds.
  */
 const inPlaceBytesMax = 256 * 2 ** 20;
 
@@ -26,7 +26,10 @@ const movedOver = (plans: readonly PublishPlan[]): readonly PublishPlan[] =>
 const isRewritten = ({ strategy, table, builtAs, production }: PublishPlan): boolean =>
   strategy.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
 
-/** Tables that older snapshots see empty; not restored versions, whose rows are older still. */
+/**
+ * Returns tables that older snapshots would see empty. Restored versions are not among them,
+ * because their rows are older still.
+ */
 export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPlan[] => [
   ...movedOver(plans).filter(({ table }) => table.buildSchema !== keptSchema),
   ...plans.filter(isRewritten),
@@ -47,7 +50,7 @@ export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): s
   );
 };
 
-/** A table that is not built yet counts as empty. */
+/** Returns true if all tables to swap are small. A table that is not built yet counts as empty. */
 export const areSmall = async (client: Client, plans: readonly PublishPlan[]): Promise<boolean> => {
   const names = movedOver(plans).flatMap(({ table }) => [productionName(table), builtName(table)]);
   const { rows } = await client.query(
@@ -64,7 +67,7 @@ const isUnfit = (error: unknown): boolean =>
   error instanceof EtlError &&
   ['ETL_PUBLISH_SHAPE', 'ETL_PUBLISH_NO_KEY', 'ETL_PUBLISH_REFUSED'].includes(error.code);
 
-/** Returns undefined if one of the tables cannot be kept in place. */
+/** Plans to keep all tables in place. Returns undefined if one of them cannot be kept. */
 export const planInPlace = async (
   client: Client,
   tables: readonly BuiltTable[],

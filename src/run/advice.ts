@@ -7,15 +7,15 @@ import type { RunStep, StepTime } from '../core/model.ts';
 import type { MachineUse, Measurements } from '../core/profile.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 
-/** A busier machine has no capacity left for more workers. */
+/** If the machine is busier than this, more workers do not help. */
 const busyShareMin = 0.85;
-/** A session that runs in this share of the samples is computing, not waiting. */
+/** A server session that runs in this share of the samples computes instead of waiting. */
 const runningShareMin = 0.5;
-/** If other programs use more of the machine, durations say too little to predict anything. */
+/** If other programs use more of the machine, the durations allow no prediction. */
 const othersShareMax = 0.3;
-/** If workers or steps were active for less of the time, waiting was the limit. */
+/** If workers or steps were active for less of the time, the run mostly waited. */
 const workedShareMin = 0.5;
-/** In a shorter step, starting the threads takes as long as their work. */
+/** In a step shorter than this, starting threads takes as long as their work. */
 const waitingSecondsMin = 2;
 const savingShareMin = 0.05;
 /**
@@ -39,10 +39,12 @@ const loadShares = ({ load }: Measurements) => {
   return { read: read / total, decode: decode / total, copy: copy / total, seconds: total / 1000 };
 };
 
-/** Other programs include server processes of other sessions. */
+/** Share of the machine that other programs use, including other server sessions. */
 const othersOf = ({ busy, own, server }: MachineUse): number => Math.max(busy - own - server, 0);
 
-/** The run's server sessions are named only if they were sampled. */
+/**
+ * Says what kept the machine busy. The run's server sessions are named only if they were sampled.
+ */
 const busyMachine = (machine: MachineUse, isServerKnown: boolean): string => {
   const { cores, busy, own, server } = machine;
   const ours = { name: 'this process', share: own, advice: 'More cores help; more --workers do not.' };
@@ -100,7 +102,10 @@ const buildAdvice = ({ build }: Measurements): string => {
   return `Building takes longer than loading: rows ${percent(ofWhat('rows') / total)}, keys and indexes ${percent(keys)}. Fewer indexes, more maintenance_work_mem or more cores for the server shorten it.`;
 };
 
-/** `staging: 'none'` suits tables that are replaced as a whole by the unchanged rows of files. */
+/**
+ * Returns the tables that could use `staging: 'none'`: they are replaced as a whole by the
+ * unchanged rows of files.
+ */
 const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
   const direct = tables.filter(
     (table): table is SourceTableSpec =>
@@ -131,7 +136,7 @@ const savedWithoutStaging = (
       .filter(({ table, what }) => what === 'rows' && tables.has(table))
       .map(({ seconds }) => seconds),
   );
-  // Tables are built side by side, so the seconds of a table count as a share of the step.
+  // Tables are built side by side, so a table gets its share of the step's duration.
   const saved = (rows / buildTotal) * secondsOf(steps, 'build');
   const loads = profile.load.filter(({ table }) => tables.has(table));
   const waited = loadShares({ ...profile, load: loads }).copy * secondsOf(steps, 'load');

@@ -63,7 +63,10 @@ const replaceFiles = async (
   if (added.length > 0) await runQuery(client, insertFiles(runId, added));
 };
 
-/** Empties tables that cannot keep their loaded rows. Proved by test/fault/resume.test.ts. */
+/**
+ * Continues a run whose definition or files have changed, and empties tables that cannot keep their
+ * loaded rows. Proved by test/fault/resume.test.ts.
+ */
 const adoptChanged = async (
   context: RunContext,
   planned: readonly PlannedTable[],
@@ -146,7 +149,10 @@ const renewIfCrashed = async (
   return { type: 'recovered', crashed, ...lost };
 };
 
-/** Another role may have created the tables after preflight, so owners are checked again. */
+/**
+ * Continues an unchanged run. Checks the owners of its tables again, because another role may have
+ * created tables after preflight.
+ */
 const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
   await refuseStrangers(context.client, context.spec.name);
   return adopt(context, runId);
@@ -174,7 +180,10 @@ const announcePlan = (
   report.emit({ type: 'planned', tables });
 };
 
-/** `back`: an event to report, unless a crash lost data: then that event is reported instead. */
+/**
+ * Begins the run that `findOutset` chose. `back`: an event to report, unless rows were lost in a
+ * crash: that is reported instead.
+ */
 export const beginRun = async (
   context: BeginContext,
   planned: readonly PlannedTable[],

@@ -41,7 +41,9 @@ const advance = async (
   await saveNotices(client, report, runId);
 };
 
-/** Built tables are as large as production, and there may be no next run to drop them. */
+/**
+ * Drops the built tables, which are as large as production: there may be no next run to drop them.
+ */
 const dropAfterFailure = async (context: RunContext, error: unknown): Promise<void> => {
   const { address, client, report } = context;
   // The next attempt publishes these built tables.
@@ -55,7 +57,7 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
   );
 };
 
-/** Corrections of earlier rejects come first, because these rejects alone may exceed a limit. */
+/** Loads the files after the corrected rejects of earlier runs, which alone may exceed a limit. */
 const loadCorrected = async (
   context: RunContext,
   { lease, files }: BegunRun,
@@ -121,8 +123,8 @@ const loadAndBuild = async (
     await advance(context, runId, 'loaded');
     await runHook(context, 'after', runId);
     const built = await buildAndTest(context, runId, planned, loadSeconds);
-    // Every row is loaded and in the ledger, so an error of the queue does not fail the run. Proved
-    // by test/services/queue-end.test.ts.
+    // All rows are loaded and recorded, so an error of the queue does not fail the run. Proved by
+    // test/services/queue-end.test.ts.
     await queue?.close().catch((cause: unknown) => {
       const message = `the queue of run ${runId} could not be emptied after loading; nothing is lost: ${messageOf(cause)}`;
       context.report.emit({ type: 'notice', message });
@@ -134,12 +136,12 @@ const loadAndBuild = async (
   }
 };
 
-/** If somebody alters the tables each time, we give up. */
+/** How often tables are built, if somebody alters production each time. */
 const buildsMax = 3;
 
 /**
- * All tables are built again from the same staging if somebody altered production by hand, or
- * another run published rows that the build read. Errors: ETL_PUBLISH_CHANGED, those of each step.
+ * Publishes. If somebody altered production by hand, or another run published rows that were read,
+ * builds all tables again from the same staging. Errors: ETL_PUBLISH_CHANGED, those of each step.
  * Proved by test/modes/by-hand.test.ts and several-pipelines.test.ts.
  */
 const publishBuilt = async (

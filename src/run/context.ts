@@ -1,4 +1,4 @@
-// What all steps of one run share.
+// Types that all steps of a run share: connection, declaration, report and settings.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
@@ -28,7 +28,7 @@ export interface RunContext
   readonly trust: Trust | undefined;
   /** The server's crash epoch (ledger/run/epoch.ts) when this connection was opened. */
   readonly epoch: string;
-  /** Where loading threads import the definition's functions from. */
+  /** File from which the loading threads import the functions of the definition. */
   readonly file: PipelineFile | undefined;
   readonly jobId: string | undefined;
   readonly queueName: string;
@@ -41,7 +41,7 @@ export type BuildContext = Work &
 
 export type OutsetContext = Work & Pick<RunContext, 'hashes' | 'epoch'>;
 
-/** Errors: the reason to stop the run, if there is one. */
+/** Runs a step, unless the run is to be stopped. Errors: the reason to stop it, those of `work`. */
 export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {
   stopIfAsked(context);
   context.report.emit({ type: 'step', step: name });

@@ -44,13 +44,13 @@ const tableResults = async (
   return { publishedAt: published[0]!.publishedAt, tables };
 };
 
-/** `start`: as performance.now(); `wal`: the server's WAL position at that time. */
+/** Beginning of the run. `start`: as performance.now(); `wal`: the server's WAL position. */
 interface Since {
   readonly start: number;
   readonly wal?: string | undefined;
 }
 
-/** A run that was too short to matter gets no advice. */
+/** Saves and returns advice, unless the run was short and nobody asked for its profile. */
 const adviseOn = async ({ client, spec, report }: RunContext, runId: number, seconds: number) => {
   if (!report.isProfiled && seconds < adviceSecondsMin) return {};
   const measured = report.measured();
@@ -70,7 +70,7 @@ export const finishRun = async (
   { start, wal }: Since,
 ): Promise<RunResult> => {
   const { address, client, spec, report } = context;
-  // An unchanged run saved its notices when it was published.
+  // If nothing was to do, this is an earlier run, which has saved its notices.
   if (outcome === 'published') await saveNotices(client, report, runId);
   const { publishedAt, tables } = await tableResults(client, spec, runId);
   const serverWalBytes = await walBytesSince(client, wal);

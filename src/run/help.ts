@@ -42,7 +42,9 @@ const planRun = (
   return makeLoadPlan(context, { runId: id, epoch, generation }, planned);
 };
 
-/** All tables must exist: the owner of a table that is created later would not be checked. */
+/**
+ * Checks the owners of all tables. They must exist: a table that is created later is not checked.
+ */
 const refuseStrangersTables = async ({ client, spec }: Work, { tables }: LoadPlan): Promise<void> => {
   const there = await existingLandings(client, spec, tables);
   await refuseStrangers(client, spec.name);
@@ -59,7 +61,7 @@ const isLoading = async (client: Client, { runId, generation }: Lease): Promise<
   return standing.state === 'loading';
 };
 
-/** Does what `joinRun` does, for a worker. */
+/** Like `joinRun`, for a worker. */
 export const loadForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,

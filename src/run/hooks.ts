@@ -13,7 +13,7 @@ import { stopSignal } from '../core/stop.ts';
 import { tablesOf } from '../report/notify/events.ts';
 import type { PreparedRun } from './prepare.ts';
 
-/** The server notices within this time that the client of a hook's statement is gone. */
+/** Time after which the server notices that the client of a hook's statement is gone. */
 const connectionCheckMs = 5_000;
 
 const hookError = (hook: HookName, where: string, problem: string, cause?: unknown): EtlError => {
@@ -44,7 +44,7 @@ interface RunFacts {
   readonly error?: HookError;
 }
 
-/** Without the run's connection, which may be lost when a hook is called. */
+/** What a hook needs. The run's connection is not included, because it may be lost. */
 type Calling = Pick<RunContext, 'address' | 'spec' | 'hookTexts' | 'report' | 'abort' | 'drain'>;
 
 const runFunction = async (
@@ -65,14 +65,16 @@ const runFunction = async (
     logger: report.logger,
   };
   try {
-    // Only the hook `failed` gets an error; its run is null if the failure came before the run.
+    // Only the hook `failed` gets an error. It has no run if the failure came before the run.
     await (spec.hooks![hook] as (context: FailedHookContext) => unknown)(given as FailedHookContext);
   } catch (cause) {
     throw hookError(hook, '', messageOf(cause), cause);
   }
 };
 
-/** SQL files read these settings: `current_setting('etl.error_code')`. */
+/**
+ * Stores facts about the run in settings that SQL files read: `current_setting('etl.error_code')`.
+ */
 const setFacts = async (client: Client, { runId, error }: RunFacts): Promise<void> => {
   await client.query(
     `select set_config('etl.run_id', $1, false), set_config('etl.error_code', $2, false), set_config('etl.error', $3, false)`,
@@ -112,8 +114,8 @@ const callHook = async (context: Calling, hook: HookName, facts: RunFacts): Prom
 };
 
 /**
- * Errors: ETL_HOOK if the hook fails or takes too long, the reason of a run that is stopped,
- * ETL_SERVER_LOST.
+ * Calls a hook of the run. Errors: ETL_HOOK if it fails or takes too long, the reason of a run that
+ * is stopped, ETL_SERVER_LOST.
  */
 export const runHook = async (context: RunContext, hook: HookName, runId: number): Promise<void> => {
   const { client, spec } = context;
@@ -123,7 +125,7 @@ export const runHook = async (context: RunContext, hook: HookName, runId: number
   await callHook(context, hook, { runId, tables });
 };
 
-/** Errors of the hook are only reported: the run keeps its own error. */
+/** Calls the hook `failed`. Its own errors are only reported, because the run keeps its error. */
 export const callFailed = async (
   { address, spec, hookTexts, report, settings: { abort, drain } }: PreparedRun,
   runId: number | undefined,
@@ -141,13 +143,13 @@ export const callFailed = async (
   }
 };
 
-/** Marks an error of the hook `publishing`. Nobody else uses class ZH. */
+/** SQLSTATE that marks an error of the hook `publishing`. Nobody else uses class ZH. */
 const hookState = 'ZHOOK';
 
 /**
- * `execute` keeps the hook from ending the publishing transaction. Errors of the hook get a
- * SQLSTATE of their own: otherwise publishing would mistake a lock timeout of the hook for one of
- * its own, and try again.
+ * Returns the statements of the hook `publishing`. `execute` keeps it from ending the transaction.
+ * Its errors get a SQLSTATE of their own, because publishing is repeated after a lock timeout, but
+ * not after a lock timeout of the hook.
  */
 export const publishingStatements = ({
   spec,
@@ -172,13 +174,14 @@ export const publishingError = ({ hookTexts }: Pick<RunContext, 'hookTexts'>, ca
     ? hookError('publishing', ` ${hookTexts.get('publishing')!.file}`, messageOf(cause), cause)
     : cause;
 
-/** Call this in the publishing transaction. */
+/** Records that the hook `published` has to be called. Needs the publishing transaction. */
 export const oweHook = async ({ client, spec }: Work, runId: number): Promise<void> => {
   if (spec.hooks?.published !== undefined) await runQuery(client, setHookPending(runId));
 };
 
 /**
- * Records that the call ended, even with an error: only a hook whose process died is called again.
+ * Calls the hook `published`. Records its end even after an error, because only a hook whose
+ * process died is called again.
  */
 export const callPublished = async (context: RunContext, runId: number): Promise<void> => {
   const { client } = context;
@@ -193,7 +196,7 @@ export const callPublished = async (context: RunContext, runId: number): Promise
 };
 
 /**
- * Calls the hook `published` if its process was killed before the hook ended. An error of the hook
+ * Calls the hook `published` of an earlier run whose process died before the hook ended. Its error
  * does not end this run.
  */
 export const callOwed = async (context: RunContext): Promise<void> => {

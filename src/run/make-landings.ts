@@ -25,8 +25,8 @@ export const existingLandings = async (
 };
 
 /**
- * Also drops staging of tables no longer declared. Only the holder of the pipeline's lock may call
- * this.
+ * Drops staging tables except `kept`, also those of tables that are no longer declared. The caller
+ * must hold the pipeline's lock.
  */
 export const dropStaleStaging = async ({ client, spec }: Work, kept: readonly string[]): Promise<void> => {
   const { rows } = await runQuery(client, selectStaging(spec.name));
@@ -64,8 +64,8 @@ export const createLandings = async (
 };
 
 /**
- * Checks the owners of our schemas again: another role may have created one after preflight.
- * Errors: ETL_UNTRUSTED.
+ * Creates the tables to load into, and checks owners again: another role may have created a schema
+ * after preflight. Errors: ETL_UNTRUSTED.
  */
 export const createTrustedLandings = async (
   context: RunContext,

@@ -1,4 +1,4 @@
-// Names the records of refused rows by file and line.
+// Finds the file and line of refused rows, for error messages.
 
 import { stagingTable } from '../db/staging.ts';
 import { runFiles } from '../ledger/run/ledger.ts';
@@ -24,7 +24,7 @@ import type { Position, SourceFile } from '../core/model.ts';
 import { openSegment } from '../load/chunk/block-source.ts';
 import { createFileReader } from '../load/chunk/file-reader.ts';
 
-// A copied row's line is found by reading the file again from the start of the row's chunk.
+// To find the line of a copied row, the file is read again from the start of the row's chunk.
 
 /** `ordinal` counts the rows that the chunk copied, from 1. */
 interface RowOfChunk {
@@ -65,9 +65,9 @@ const lineOfRow = async (
 };
 
 /**
- * A chunk's rows and its ledger row have the same xmin, and the rows are in the order of their
- * records. Undefined for other rows: made by SQL, corrected, or loaded under a savepoint after the
- * server had refused the chunk.
+ * Finds the chunk of a loaded row: the chunk's ledger row has the same xmin, and rows are in the
+ * order of their records. Returns undefined for rows made by SQL, corrected, or loaded under a
+ * savepoint after the server had refused the chunk.
  */
 const placeOf = async (
   context: RunContext,
@@ -110,8 +110,8 @@ const duplicatesError = async (
 };
 
 /**
- * Staging has the order of the files. It lacks the columns that the server fills, and has extra
- * columns for a merge.
+ * Returns the table in which refused rows are looked up. Staging has the order of the files, but no
+ * server-filled columns, and more columns for a merge.
  */
 const loadedRows = ({ spec }: Work, names: TableNames): RefusedFrom => {
   const table = spec.tables.find(({ name }) => name === names.table)!;
@@ -131,7 +131,7 @@ const refusedError = async (
 ): Promise<EtlError> => {
   const { table } = names;
   const from = loadedRows(context, names);
-  // Rows that SQL made for partitions are dropped already; then only the server's message remains.
+  // Rows that SQL made for partitions are dropped by now. Then the server's message has to do.
   const { rows, all } = await findRefused(context.client, names.path, from, rule).catch(() => noneRefused);
   const named: string[] = [];
   for (const row of rows) {
@@ -147,8 +147,7 @@ const refusedError = async (
   const counted = `${plural(all, 'row')}: ${named.join('; ')}${all > rows.length ? '; …' : ''}`;
   const options = { cause };
   const { detail = '' } = cause as { detail?: string };
-  // Such rows are in no file: production keeps them in a partition, or a merge combined row and
-  // record.
+  // Some rows are in no file: rows that a partition keeps, or rows that a merge combined.
   const unnamed =
     rule.kind === 'check' && detail !== ''
       ? `a row: ${detail.replace(/\.$/, '')}`
@@ -172,8 +171,8 @@ const refusedError = async (
 };
 
 /**
- * Names refused rows by file and line; returns other errors unchanged. Errors: those of the files'
- * sources.
+ * Returns the error with file and line of the refused rows; returns other errors unchanged. Errors:
+ * those of the files' sources.
  */
 export const withRecords = async (
   context: RunContext,

@@ -15,8 +15,8 @@ export const forgetJobs = async (context: RunContext, runId: number): Promise<vo
 };
 
 /**
- * Connecting and emptying the queue take several round trips, so they continue during the
- * rehearsal. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED.
+ * Opens the queue. Connecting and emptying it continue during the rehearsal, because they take
+ * several round trips. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, ETL_QUEUE_SHARED.
  */
 export const openRunQueue = async (context: RunContext, runId: number): Promise<LoadQueue> => {
   await prepareQueues(context);

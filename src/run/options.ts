@@ -148,8 +148,8 @@ const rules: Readonly<Record<keyof RunOptions, Rule>> = {
 };
 
 /**
- * Without this check, a misspelt `databaseURL` would silently mean another server. Messages do not
- * repeat values, because a value may be a password.
+ * Refuses unknown options: a misspelt `databaseURL` would silently mean another server. Messages do
+ * not repeat values, because a value may be a password.
  */
 const checkOptions = (options: RunOptions): void => {
   const hint = 'docs/reference/library.md describes every option.';
@@ -177,7 +177,7 @@ export const resolveOptions = (options: RunOptions) => {
     directory: resolve(given.directory ?? '.'),
     workingDirectory: resolve(given.workingDirectory ?? '.'),
     waitMs: given.waitMs ?? waitMsDefault,
-    /** If false, a wrong address is reported at once. */
+    /** If false, an address that was never reached is reported at once. */
     waitsForFirst: (given.waitMs ?? 0) > 0,
     fresh: given.fresh ?? false,
     fullRefresh: given.fullRefresh ?? false,
@@ -192,7 +192,10 @@ export const resolveOptions = (options: RunOptions) => {
 
 export type RunSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
-/** A misspelt name in `allowShrink` would allow nothing. Errors: ETL_USAGE. */
+/**
+ * Refuses names of unknown tables, because a misspelt name in `allowShrink` would allow nothing.
+ * Errors: ETL_USAGE.
+ */
 export const refuseUnknownTables = (
   known: readonly string[],
   named: readonly string[] = [],

@@ -18,7 +18,8 @@ import type { OutsetContext } from './context.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 
 /**
- * The newest published run, if production still has the tables that it published, by their oids.
+ * SQL for the newest published run, if it has this definition and production still has its tables
+ * (by oid).
  */
 const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
   text: `select u.id::float8 as id from (
@@ -50,8 +51,8 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
 };
 
 /**
- * Returns undefined if there is work to do. Proved by test/modes/publish-protects.test.ts, "is
- * loaded again".
+ * Returns the published run if there is nothing to do, otherwise undefined. Proved by
+ * test/modes/publish-protects.test.ts, "is loaded again".
  */
 const standingRun = async (
   { client, spec, hashes, report }: OutsetContext,
@@ -72,8 +73,8 @@ const standingRun = async (
 const filesShown = 5;
 
 /**
- * Refuses files that only a rolled-back run had, if neither files nor definition have changed
- * since. Errors: ETL_ROLLED_BACK.
+ * Refuses to load the same files as a rolled-back run again, unless files or definition have
+ * changed since. Errors: ETL_ROLLED_BACK.
  */
 const refuseWithdrawn = async (
   { client, spec, hashes }: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>,
@@ -111,8 +112,8 @@ export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
 
 /**
- * A full refresh of the unfinished run is repeated, unless it failed with ETL_ROWS_LOST: the next
- * run then adds what is missing.
+ * Returns true if everything is loaded again: on request, or because the unfinished run did so. If
+ * that run failed with ETL_ROWS_LOST, the next run adds only what is missing.
  */
 export const isFullRefresh = async ({
   client,
@@ -125,14 +126,14 @@ export const isFullRefresh = async ({
   return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
 };
 
-/** `isLoaded`: rows loaded from the file still exist. */
+/** Returns the files of a run. `isLoaded`: rows loaded from the file still exist. */
 const knownFiles = async (
   { client, spec, epoch }: OutsetContext,
   run: LatestRun,
 ): Promise<readonly KnownFile[]> => {
   const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
   const direct = directTables(spec);
-  // After a crash, unlogged tables are empty.
+  // A crash of the server empties unlogged tables.
   return (await runFiles(client, run.id)).map((file) => ({
     ...file,
     isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
@@ -158,8 +159,8 @@ const decide = async (
 };
 
 /**
- * Changes nothing. `resume`: continue an unfinished run even if an earlier run published the same
- * files. Errors: ETL_ROLLED_BACK.
+ * Decides how a run would begin, without changing anything. `resume`: continue an unfinished run
+ * even if an earlier run published the same files. Errors: ETL_ROLLED_BACK.
  */
 export const lookAtOutset = async (
   context: OutsetContext & Asked,
@@ -181,8 +182,8 @@ export const lookAtOutset = async (
 };
 
 /**
- * Only the holder of the pipeline's lock may call this. If an unfinished run has changes, its
- * loaders are stopped first, so that the reported changes are final.
+ * Decides how the run begins. The caller must hold the pipeline's lock. If an unfinished run has
+ * changes, its loaders are stopped first, so that the reported changes are final.
  */
 export const findOutset = async (
   context: OutsetContext & Asked,
@@ -192,7 +193,7 @@ export const findOutset = async (
   const outset = await lookAtOutset(context, planned, resume);
   const { latest, beginning, standing } = outset;
   if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
-  // A chunk in flight may be the first chunk of a changed file.
+  // A loader may be about to commit the first chunk of a changed file.
   await runQuery(context.client, fenceRun(beginning.runId));
   return { ...outset, beginning: await decide(context, latest, planned, startsOver(context)) };
 };

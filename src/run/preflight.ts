@@ -1,5 +1,5 @@
-// Refuses, before any work, a run that is known to fail: a standby, a read-only user, another
-// encoding, a missing privilege.
+// Refuses a run that cannot succeed, before any work: on a standby, as a read-only user, with
+// another encoding, or without a privilege.
 
 import type { PipelineSpec } from '../core/declaration.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -58,9 +58,9 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
 };
 
 /**
- * Returns the owners of our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION, ETL_SERVER_ENCODING,
- * ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything that is missing,
- * ETL_DEFINITION naming missing schemas and types.
+ * Checks the server and returns the owners of our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
+ * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything
+ * that is missing, ETL_DEFINITION naming missing schemas and types.
  */
 export const preflight = async (
   client: Client,

@@ -40,8 +40,8 @@ export interface PreparedRun extends Definition {
 }
 
 /**
- * Any process may take a job from the queue, but only this process can read files such as stdin.
- * Errors: ETL_STDIN_QUEUE.
+ * Refuses files such as stdin, which only this process can read: any process may take a job from
+ * the queue. Errors: ETL_STDIN_QUEUE.
  */
 export const refuseUnshared = ({ name: pipeline, tables }: PipelineSpec): void => {
   for (const table of tables)
@@ -91,7 +91,7 @@ export const prepareRun = async (
   if (as === 'helper' || fromWorker.jobId !== undefined) refuseUnshared(definition.spec);
   refuseIncomplete(definition.spec, settings);
   const found = await findServer(settings);
-  // By this name the server's sessions are recognized as ours after a lost connection.
+  // After a lost connection, this name tells which sessions on the server were ours.
   const address = { ...found, sessionName: runSessionName(name) };
   const backend = chooseBackend(address, settings.redis, process.env);
   const report = createReporter({ pipeline: name, address, settings, fromWorker, as });

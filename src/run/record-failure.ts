@@ -41,10 +41,10 @@ export const recordFailure = async (
   });
 };
 
-/** Records the end over a new connection, because the run's own may be lost. */
+/** Records the end of a run over a new connection, because the run's connection may be lost. */
 export const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError): Promise<void> => {
   const { address, report, receivers, spec } = prepared;
-  // Another process has taken the run over, and records its end.
+  // These errors mean that another process has taken the run over. It records the end.
   if (['ETL_RUN_TAKEN', 'ETL_RUN_SUPERSEDED', 'ETL_RUN_LOCKED'].includes(error.code)) return;
   const notify = (): Promise<void> => notifyUnkept(receivers, spec.name, error, report.logger);
   // Nothing can be recorded in a server that is lost.

@@ -22,7 +22,10 @@ export interface RecoverOptions extends Pick<
   readonly backend: QueueBackend;
   readonly emit: (event: Extract<RunEvent, { readonly type: 'waiting' }>) => void;
   readonly wasReached: () => boolean;
-  /** Work done so far, as a number that grows. After any progress the wait starts over. */
+  /**
+   * Work done so far, as a number that grows. After any progress the full `waitMs` is allowed
+   * again.
+   */
   readonly progress: () => number;
 }
 
@@ -38,7 +41,7 @@ const isUp = async ({ address, backend }: RecoverOptions, stop: AbortSignal): Pr
   }
 };
 
-/** The innermost cause has the code of the server or of Node. */
+/** Returns the code of the innermost cause, which comes from the server or from Node. */
 const rootCodeOf = (error: unknown): string | undefined =>
   error instanceof EtlError && error.cause !== undefined ? rootCodeOf(error.cause) : codeOf(error);
 
@@ -73,10 +76,10 @@ const waitForServer = async (
   }
 };
 
-/** The server answered that it starts, stops or has crashed, so the address is right. */
+/** Returns true if a server answered that it starts, stops or has crashed: its address is right. */
 const isPassing = (error: unknown): boolean => ['57P01', '57P02', '57P03'].includes(rootCodeOf(error) ?? '');
 
-/** Before the first connection, waiting is useless: a wrong address is reported at once. */
+/** Returns true if waiting is useless: an address that was never reached may be wrong. */
 const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknown): boolean =>
   !waitsForFirst &&
   error instanceof EtlError &&
@@ -84,8 +87,8 @@ const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknow
     (error.code === 'ETL_CONNECT' && !wasReached() && !isPassing(error)));
 
 /**
- * Fails only for another reason than a lost server. The ledger has what is left to do. All attempts
- * without progress share one `waitMs`.
+ * Repeats `attempt` until it succeeds or fails for another reason than a lost server. The ledger
+ * has what is left to do. All attempts without progress share one `waitMs`.
  */
 export const untilDone = async <T>(
   options: RecoverOptions,
@@ -103,7 +106,7 @@ export const untilDone = async <T>(
     } catch (error) {
       if (stop.aborted || retryOf(error) !== 'server' || recoveries === recoveriesMax) throw error;
       if (!isRetry && isHopeless(options, error)) throw error;
-      // A server that accepts connections and then drops them does not restart the wait.
+      // If a server accepts connections and drops them, without progress, the waiting time goes on.
       if (progress() !== before) deadline = performance.now() + waitMs;
       before = progress();
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));

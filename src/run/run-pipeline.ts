@@ -1,5 +1,5 @@
-// Composes one run of a pipeline, from files to published tables. carry-out.ts has the steps of a
-// run that has work to do.
+// Runs a pipeline from files to published tables. The steps of a run with work to do are in
+// carry-out.ts.
 
 import { latestRun, runStanding } from '../ledger/run/ledger.ts';
 import { runOfJob } from '../ledger/run/run-end.ts';
@@ -42,15 +42,15 @@ const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError =>
   return new EtlError('ETL_INTERRUPTED', { signal }, { cause: thrown });
 };
 
-/** For a run that has nothing in staging that a crash could have emptied. */
+/** Event for a run that has nothing in staging which a crash could have emptied. */
 const serverIsBack = (memory: Memory, { epoch }: RunContext): RunEvent => {
   const crashed = memory.epoch !== undefined && memory.epoch !== epoch;
   return { type: 'recovered', crashed, chunks: 0, records: 0 };
 };
 
 /**
- * A run may be published already: its commit succeeded although the connection was lost, or another
- * worker got the same job while this worker was paused.
+ * Returns the run if it is published already: the connection was lost during its commit, or another
+ * worker did the same job while this worker was paused.
  */
 const publishedBefore = async (
   { client, jobId }: RunContext,
@@ -62,7 +62,7 @@ const publishedBefore = async (
   return earlier?.state === 'published' ? earlier.id : undefined;
 };
 
-/** Other runs start faster without this import (docs/benchmarks/findings.md). */
+/** Imported late, because a run without work starts faster (docs/benchmarks/findings.md). */
 const work = () => import('./carry-out.ts');
 
 const attempt = async (
@@ -82,14 +82,14 @@ const attempt = async (
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.report.emit(back);
-    // Staging belongs to the newest run, and another worker may have begun a newer run meanwhile.
+    // Staging belongs to the newest run, which another worker may have begun meanwhile.
     if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
     await callOwed(context);
     return finishRun(context, published, 'published', memory);
   }
   await callOwed(context);
   if (memory.run === undefined) {
-    // Decided again after a lost connection, because another process may have published since.
+    // Decided at each attempt, because another process may have published meanwhile.
     const judging = { ...context, isFullRefresh: await isFullRefresh(context) };
     const planned = await step(context, 'plan', () => planNeeded(judging));
     const outset = await findOutset(context, planned, fromWorker.resume ?? false);
@@ -110,7 +110,7 @@ const attempt = async (
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   const { address, backend, settings, fromWorker, spec, report, receivers } = prepared;
   const memory: Memory = { wasReached: false, owes: receivers.length > 0, start: performance.now() };
-  // A worker delivers notifications itself, beside its runs.
+  // A worker delivers notifications beside its runs, so its runs do not.
   const deliver = async (): Promise<void> => {
     if (memory.owes && memory.wasReached && fromWorker.jobId === undefined)
       await deliverAtEnd(address, report.logger);
@@ -153,7 +153,7 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   }
 };
 
-/** Does what `runPipeline` does, for a job of the run queue. */
+/** Like `runPipeline`, for a job of the run queue. */
 export const runForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,

@@ -13,14 +13,20 @@ import { deadHolderWaitMs, frozenConfirmMs, waitFirstMs } from '../core/limits.t
 import { isRunning } from '../core/running.ts';
 import type { RunContext } from './context.ts';
 
-/** Sessions belong to the role that logged in; a role set later may neither see nor end them. */
+/**
+ * Asks as the role that logged in, which owns the sessions. A role set later may neither see nor
+ * end them.
+ */
 const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   withTransaction(client, async () => {
     await client.query('set local role none');
     return (await runQuery(client, query)).rows;
   });
 
-/** After a lost connection, the server may keep our old sessions for a while, with their locks. */
+/**
+ * Ends our sessions of a lost connection, because the server may keep them, and their locks, for a
+ * while.
+ */
 const endOldSessions = ({ client, address }: RunContext): Promise<unknown> =>
   askAsLogin(client, endSessionsNamed(address.sessionName));
 
@@ -42,11 +48,11 @@ export const lockedError = async (client: Client, pipeline: string): Promise<Etl
 };
 
 /**
- * Returns false if the worker that owns `session` is not frozen, or if its statistics cannot be
- * read.
+ * Ends the session of a frozen worker. Returns false if the worker is not frozen, or if its
+ * statistics cannot be read.
  */
 const endFrozenWorker = async (client: Client, session: number): Promise<boolean> => {
-  // Within one transaction, the server's statistics do not change.
+  // Asked in two transactions, because statistics do not change within a transaction.
   const ask = async () => (await askAsLogin(client, selectLastSign(session)))[0];
   const first = await ask();
   if (typeof first?.['sign'] !== 'string') return false;
@@ -57,9 +63,9 @@ const endFrozenWorker = async (client: Client, session: number): Promise<boolean
 };
 
 /**
- * The lock lasts as long as the connection. Waits until the server ends the session of a holder
- * that is dead, frozen, or an older connection of this process. Errors: ETL_RUN_LOCKED with run,
- * host, process and start of the holder.
+ * Takes the lock of the pipeline, which lasts as long as the connection. If its holder is dead,
+ * frozen, or an older connection of ours, waits until the server ends that session. Errors:
+ * ETL_RUN_LOCKED with run, host, process and start of the holder.
  */
 export const takeLock = async (context: RunContext, isRetry: boolean): Promise<void> => {
   const { client, spec } = context;
@@ -68,13 +74,13 @@ export const takeLock = async (context: RunContext, isRetry: boolean): Promise<v
   while (!(await tryLockPipeline(client, spec.name))) {
     const { rows } = await runQuery(client, selectUnfinished(spec.name));
     const unfinished = rows[0];
-    // If there is no holder, the lock was released between the two queries.
+    // Without a holder, the lock was released between the two queries.
     const holder = await sessionHolder(client, spec.name);
     if (holder !== undefined) {
       const { session, ...shown } = holder;
       const isDead = unfinished !== undefined && unfinished.host === hostname() && !isRunning(unfinished.pid);
       const isDying = isRetry || isDead || (await endFrozenWorker(client, session));
-      // A holder without a run in the ledger is still planning.
+      // A holder without an unfinished run is still planning.
       if (!isDying || performance.now() > deadline)
         throw lockedBy(spec.name, unfinished ?? { run: 'not yet numbered', ...shown });
     }

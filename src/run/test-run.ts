@@ -25,7 +25,7 @@ import {
   type TestSite,
 } from './test-tables.ts';
 
-/** In mode history, the primary key counts without the version's start. */
+/** Returns the columns that are unique. In mode history, the start of a version is left out. */
 const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): TableToTest['keys'] => {
   const { versions } = meaningOf(publish);
   return [
@@ -35,7 +35,7 @@ const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): 
   ].filter((columns) => columns.length > 0);
 };
 
-/** Empty if no test compares with the rows in production. */
+/** Counts production's rows. Returns an empty map if no test compares with them. */
 const rowsBefore = async (
   { client }: Work,
   tables: readonly TableSpec[],
@@ -47,7 +47,7 @@ const rowsBefore = async (
 
 type Tests = Pick<BuildContext, 'spec' | 'testTexts'>;
 
-/** Under the names of these views, SQL finds tables that are kept in place. */
+/** Creates views named like the tables that are kept in place, for the SQL of tests. */
 const showParts = async (client: Client, { spec, testTexts }: Tests, built: readonly BuiltTable[]) => {
   const taken = new Set(spec.tables.map(({ name }) => name));
   const texts = [...testTexts.values()].map(({ text }) => text);
@@ -92,14 +92,14 @@ const testBuilt = async (
   const before = await rowsBefore(context, tables, built);
   const test = async (client: Client): Promise<readonly DataTestResult[]> => {
     const site = await siteOf(client, context, built, before);
-    // Policies could hide rows, which would not be tested: this makes that an error.
+    // Row security could hide rows from the tests. With `off`, this is an error.
     await client.query('set local row_security = off; set transaction read only');
     return testTables(client, ...site);
   };
   return withClient(address, (client) => withRollback(client, () => test(client)), stopSignal(context));
 };
 
-/** Errors: ETL_TEST_FAILED, ETL_TEST_REFUSED. */
+/** Tests the built tables. Errors: ETL_TEST_FAILED, ETL_TEST_REFUSED. */
 export const testRun = async (
   context: RunContext,
   runId: number,

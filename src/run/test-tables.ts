@@ -153,7 +153,7 @@ export const prepareTables = async (
     }
 };
 
-/** Errors: ETL_TEST_REFUSED for the first test that the server refuses to run. */
+/** Runs the tests. Errors: ETL_TEST_REFUSED for the first test that the server refuses. */
 export const testTables = async (
   client: Client,
   site: TestSite,

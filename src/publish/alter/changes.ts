@@ -52,8 +52,8 @@ export const alterPart = async (client: Client, name: string, declared: Declared
 };
 
 /**
- * An existing column's expression is assumed to be the declared one: only the built table will
- * tell.
+ * Returns the columns that the server will fill. The expression of an existing column is assumed to
+ * be the declared one, because only the built table shows it.
  */
 export const foreseenColumns = async (
   client: Client,

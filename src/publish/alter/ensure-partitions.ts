@@ -9,14 +9,18 @@ import { keyOfBound } from '../table/bounds.ts';
 import { findPartitions } from '../aside/find-partitions.ts';
 import { refuseTaken } from './fit-partitions.ts';
 
-/** Without foreign keys and triggers, because attaching the partition adds them. */
+/**
+ * Properties to copy. Foreign keys and triggers are left out, because attaching the partition adds
+ * them.
+ */
 const likeTable = ['defaults', 'generated', 'constraints', 'indexes', 'storage']
   .map((what) => `including ${what}`)
   .join(' ');
 
 /**
- * Call this before rows are written through the table. Creating and attaching an empty partition
- * blocks neither readers nor writers. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE.
+ * Creates missing partitions. Must be called before rows are written through the table. Creating
+ * and attaching an empty partition blocks neither readers nor writers. Errors: ETL_PARTITION_KEY,
+ * ETL_PUBLISH_SHAPE.
  */
 export const ensurePartitions = async (client: Client, plan: BuiltOver): Promise<void> => {
   const { table, production } = plan;

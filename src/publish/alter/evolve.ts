@@ -31,7 +31,10 @@ const isMade = ({ evolve }: DeclaredTable, { needs }: ColumnChange): boolean =>
 const defaultOf = ({ declared }: DeclaredTable, column: string): string | undefined =>
   declared.find(({ name }) => name === column)?.default;
 
-/** The server stores a constant default once for all rows. PostgreSQL, "Modifying Tables". */
+/**
+ * Adds a column. The server stores a constant default once for all rows: PostgreSQL, "Modifying
+ * Tables".
+ */
 const addition = (table: DeclaredTable, { name, type, notNull }: TableColumn): ColumnChange => {
   const isRequired =
     notNull ||
@@ -54,7 +57,8 @@ const clauseOf = (table: DeclaredTable, { name, type, filledBy }: TableColumn): 
   const clause = columnClause(
     column.kind === 'identity' ? column : { ...column, type, expression: filledBy! },
   );
-  // On one line, for messages: the server's text has no `--` comment that needs the line break.
+  // One line, for messages. The server's text contains no `--` comment that would need the line
+  // break.
   return clause.replace('\n) stored', ') stored');
 };
 
@@ -137,15 +141,17 @@ const changesOf = (
 const statementOf = (table: DeclaredTable, changes: readonly Pick<ColumnChange, 'alter'>[]): string =>
   `alter table ${productionName(table)} ${changes.map(({ alter }) => alter).join(', ')}`;
 
-/** Runs fill such a column for each loaded row, so no constant suits the existing rows. */
+/**
+ * Returns true if runs fill the column for each row, so that existing rows cannot get a constant.
+ */
 const isFilledByRuns = ({ declared, mode: { versions } }: DeclaredTable, { name }: ColumnChange): boolean =>
   declared.some((one) => one.name === name && one.lineage !== undefined) ||
   versions?.from === name ||
   versions?.to === name;
 
 /**
- * Errors: ETL_PUBLISH_SHAPE unless declared columns exist or can be added, and undeclared columns
- * are optional.
+ * Refuses a table if declared columns are missing and cannot be added, or if other columns need a
+ * value. Errors: ETL_PUBLISH_SHAPE.
  */
 export const refuseUnfit = (
   table: DeclaredTable,
@@ -180,7 +186,7 @@ export interface Evolution {
   readonly rewrites: boolean;
 }
 
-/** Longest wait for referenced tables, which the statement also locks, while readers wait. */
+/** Longest wait for referenced tables, which the statement locks, too. Readers wait meanwhile. */
 const lockMs = 2_000;
 
 export const evolutionOf = (
@@ -206,7 +212,7 @@ export const evolutionOf = (
   return { texts: [statement + rewritten], messages: [statements.join(';\n')], rewrites };
 };
 
-/** SQL: production's rows with the declared columns. Read them before the table is altered. */
+/** SQL for production's rows with the declared columns, before the table is altered. */
 export const evolvedColumns = (
   table: DeclaredTable,
   columns: readonly TableColumn[],

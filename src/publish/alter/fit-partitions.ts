@@ -13,7 +13,7 @@ interface Fitting {
   readonly removed: readonly ProductionPartition[];
 }
 
-/** Errors: ETL_PUBLISH_SHAPE if another object has the name of a new partition. */
+/** Refuses names of new partitions that other objects have. Errors: ETL_PUBLISH_SHAPE. */
 export const refuseTaken = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const wanted = all.flatMap(({ plan, added, removed }) => {
     const free = new Set(removed.map(({ name }) => name));

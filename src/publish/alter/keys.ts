@@ -13,13 +13,16 @@ import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
 import type { ProductionTable } from '../table/production.ts';
 import type { TableIndex, TableState } from '../table/table-state.ts';
 
-/** `failure`: the start of the error message if the server refuses the statement. */
+/** A statement. `failure`: start of the error message if the server refuses it. */
 export interface KeyStep {
   readonly sql: string;
   readonly failure: string;
 }
 
-/** `drop`: steps before new rows, `make`: steps after them. applyAll() changes foreign keys. */
+/**
+ * Statements to carry out: `drop` before the rows are written, `make` after them. applyAll()
+ * changes foreign keys.
+ */
 export interface KeyChanges {
   readonly texts: readonly string[];
   readonly drop: readonly KeyStep[];
@@ -58,7 +61,7 @@ export const makeIndex = (
   ...restored(productionName(table), old, name),
 ];
 
-/** Keeps a primary key that a person made on a table declared without one. */
+/** Changes the primary key. If none is declared, keeps a key that a person made. */
 const primaryKeyChanges = (
   table: BuiltTable,
   production: ProductionTable,
@@ -110,7 +113,7 @@ const indexChanges = (
   };
 };
 
-/** Drops not null only where an earlier run had set it. */
+/** Drops `not null` only where an earlier run had set it. */
 const nullChanges = (
   table: BuiltTable,
   built: TableState,
@@ -145,8 +148,8 @@ const nullChanges = (
 };
 
 /**
- * Drops only constraints that a run declared. Proved by test/modes/constraints.test.ts, "keeps one
- * made by hand".
+ * Changes constraints, except constraints that no run declared. Proved by
+ * test/modes/constraints.test.ts, "keeps one made by hand".
  */
 const constraintChanges = (
   { constraints: wanted, ...table }: BuiltTable,
@@ -184,8 +187,8 @@ const constraintChanges = (
 };
 
 /**
- * Keeps keys and indexes made by hand. Proved by test/modes/publish-keys.test.ts, "keeps an index
- * made by hand".
+ * Returns all changes. Keys and indexes made by hand are kept. Proved by
+ * test/modes/publish-keys.test.ts, "keeps an index made by hand".
  */
 export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOver): KeyChanges => {
   const production = found!;
@@ -197,7 +200,7 @@ export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOv
   const columns = evolutionOf(table, built.columns, production);
   const attributes = attributeChanges(table, production);
   const alter = columns.messages.map((sql) => ({ sql, failure: 'its columns cannot be altered' }));
-  // Not null comes last: columns of a primary key cannot allow nulls.
+  // `not null` is dropped after the primary key, whose columns cannot allow nulls.
   const drop = [...constraints.drop, ...key.drop, ...indexes.drop, ...nulls.drop, ...alter];
   return {
     texts: [

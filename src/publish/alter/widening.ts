@@ -1,6 +1,6 @@
-// Type changes that keep every value, and those among them that make the server rewrite the table.
+// Lists type changes that keep every value, and knows which of them rewrite the table.
 //
-// Changes whose result depends on settings, or that lose anything, are missing: timestamp to
+// Changes whose result depends on settings, or that lose anything, are left out: timestamp to
 // timestamptz (time zone), char(n) (blanks), json to jsonb (order of keys).
 
 /** Example: `numeric(10,2)` has the base numeric and the sizes 10 and 2. */

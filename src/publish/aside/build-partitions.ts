@@ -72,8 +72,8 @@ const addKept = async (
 };
 
 /**
- * Call this in a transaction, so that no session sets hint bits on the rows. Errors: those of
- * building a table.
+ * Builds one partition. Needs a transaction, so that no session sets hint bits on the rows. Errors:
+ * those of building a table.
  */
 export const buildPartition = async (
   client: Client,
@@ -88,8 +88,8 @@ export const buildPartition = async (
   const built = builtName(names);
   const at = ctids === undefined ? '' : `ctid between '${ctids[0]}'::tid and '${ctids[1]}'::tid and`;
   const conditions = [condition];
-  // The condition of a hash partition contains the oid of its table, which differs between
-  // production and the built table. The check needs both conditions.
+  // A hash partition's condition contains the oid of the partitioned table, which is different in
+  // production. The check needs both conditions.
   const production = spec.by === 'hash' ? await partitionedOid(client, productionName(whole)) : undefined;
   if (production !== undefined) conditions.push(partitionOf(whole.table, spec, key, production)!.condition);
   const set = [...new Set([...required, spec.column])].map(
@@ -126,7 +126,7 @@ export const buildPartition = async (
   return { key, name, bound, condition, names, rows };
 };
 
-/** Undefined if the table (quoted name) is not partitioned. */
+/** Returns the oid of a partitioned table (quoted name), or undefined if it is not partitioned. */
 export const partitionedOid = async (client: Client, name: string): Promise<number | undefined> =>
   (
     await client.query(
@@ -135,10 +135,10 @@ export const partitionedOid = async (client: Client, name: string): Promise<numb
     )
   ).rows[0]?.oid;
 
-/** Each transaction locks its partitions and all of their indexes. */
+/** Partitions attached per transaction, which locks them and all of their indexes. */
 const partsPerAttach = 25;
 
-/** With attached partitions, SQL of derived tables can read all rows of the built table. */
+/** Attaches partitions to the built table, so that SQL of derived tables can read all its rows. */
 export const attachAside = async (
   client: Client,
   names: TableNames,
@@ -155,6 +155,6 @@ export const attachAside = async (
     );
 };
 
-/** The check of the bound is superfluous once the partition is attached. */
+/** Drops the check of the bound, which an attached partition does not need. */
 export const dropBound = (partition: string): string =>
   `alter table ${partition} drop constraint ${boundName};`;

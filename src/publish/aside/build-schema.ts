@@ -1,4 +1,4 @@
-// A pipeline's build schema: creates tables to load rows into, and drops everything else.
+// Creates tables in a pipeline's build schema to load rows into, and drops the others.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
@@ -13,14 +13,14 @@ export interface LandingColumn {
   readonly nullable: boolean;
 }
 
-/** Logged, because the table becomes the production table. */
+/** Not unlogged, because the table becomes the production table. */
 export const createLanding = (names: TableNames, columns: readonly LandingColumn[]): Query => ({
   text: `create table ${builtName(names)} (
     ${columns.map(({ name, type, nullable }) => `${quoteName(name)} ${type}${nullable ? '' : ' not null'}`).join(',\n    ')}
   )${storageClause(names.attributes)}`,
 });
 
-/** Also returns partitions that are already in production's schema. Parents come last. */
+/** SQL for the tables to drop, also their partitions in production's schema. Parents come last. */
 const selectTables = (schema: string): Query => ({
   text: `select n.nspname as schema, c.relname as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
@@ -35,7 +35,9 @@ interface Dropped {
   readonly name: string;
 }
 
-/** Foreign keys come first, because they depend on keys of other tables. */
+/**
+ * SQL that drops constraints. Foreign keys come first, because they depend on keys of other tables.
+ */
 const selectDrops = (schema: string, tables: readonly string[]): Query => ({
   text: `with made as materialized (select to_regclass(name) as oid from unnest($1::text[]) as name)
     select statement from (
@@ -52,7 +54,7 @@ const selectDrops = (schema: string, tables: readonly string[]): Query => ({
   values: [tables.map((table) => quoteName(schema, table))],
 });
 
-/** Each dropped table takes several locks; a small server has some hundred. */
+/** Tables dropped at once. Each takes several locks; a small server has some hundred. */
 const tablesPerDrop = 25;
 
 const dropSchema = (pipeline: string): string =>
@@ -73,7 +75,7 @@ export const dropBuildSchema = async (client: Client, pipeline: string): Promise
   await client.query(dropSchema(pipeline));
 };
 
-/** How long readers may queue behind us, and how long we pause so that they proceed. */
+/** How long readers may queue behind us, and how long we pause then to let them proceed. */
 const queueMs = 50;
 const pauseMs = 200;
 
@@ -92,7 +94,7 @@ const tryDrop = async (client: Client, names: readonly string[], deadline: numbe
 };
 
 /**
- * Returns tables still read after `waitMs`, and keeps the schema for them. Proved by
+ * Drops the build schema. Keeps and returns tables that are still read after `waitMs`. Proved by
  * test/modes/publish-locks.test.ts, "that somebody still reads".
  */
 export const tidyBuildSchema = async (

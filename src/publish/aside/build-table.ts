@@ -22,15 +22,15 @@ export const createFromStaging = (names: TableNames, columns: readonly string[],
   text: `${createAs(names)} select ${quoteNames(columns)} from ${staging}`,
 });
 
-/** An empty table with these columns, for rows that go from staging directly into production. */
+/** Creates an empty table, if rows are copied from staging directly into production. */
 export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
   text: `${createFromStaging(names, columns, staging).text} with no data`,
 });
 
 /**
- * An author's query becomes a subquery, so it must be one query that changes nothing: no `with x as
- * (delete …)`, no second statement (test/integration/sql-files.test.ts). `limit 0` plans the query
- * and checks privileges without reading rows.
+ * Text around an author's query. It becomes a subquery, so it must be one query that changes
+ * nothing: no `with x as (delete …)`, no second statement (test/integration/sql-files.test.ts).
+ * With `limit 0`, the server checks privileges without reading rows.
  */
 export const aroundSql = (names: TableNames, isRehearsal = false): readonly [string, string] => [
   `${createAs(names)} select * from (\n`,
@@ -44,8 +44,8 @@ export const setNotNull = (names: TableNames, columns: readonly string[]): Query
 });
 
 /**
- * Copies name, included columns, storage and deferrability of production's primary key, if it has
- * these columns. Proved by test/modes/by-hand.test.ts.
+ * Creates the primary key. If production's has the same columns, copies its name, included columns,
+ * storage and deferrability. Proved by test/modes/by-hand.test.ts.
  */
 const addPrimaryKey = async (
   client: Client,
@@ -113,7 +113,10 @@ export const makeServerColumns = async (client: Client, names: TableNames): Prom
   });
 };
 
-/** Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, and those of `buildIndex`. */
+/**
+ * Builds keys, indexes and constraints. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of
+ * `buildIndex`.
+ */
 export const buildDeclared = async ({
   client,
   names,
@@ -174,11 +177,14 @@ export const buildOwnOf = async (
     );
 };
 
-/** The savepoint keeps a refusal from aborting the transaction of the build. */
+/** Analyzes within a savepoint, so that an error does not abort the transaction of the build. */
 const analyze = (client: Client, what: string): Promise<unknown> =>
   withTransaction(client, () => client.query(`analyze ${what}`));
 
-/** Called after `analyze` failed at one value, such as a numrange bound too large for a double. */
+/**
+ * Analyzes each column on its own, after one value failed, such as a numrange bound too large for a
+ * double.
+ */
 const analyzeColumns = async (
   client: Client,
   names: TableNames,
@@ -201,7 +207,10 @@ const analyzeColumns = async (
   );
 };
 
-/** `announce` reports columns that cannot be analyzed; without it, the error is thrown. */
+/**
+ * Makes statistics. `announce` reports columns that cannot be analyzed; without it, their error is
+ * thrown.
+ */
 export const completeStatistics = async (
   client: Client,
   names: TableNames,
@@ -234,7 +243,10 @@ export const buildAside = async (work: Building): Promise<void> => {
   );
 };
 
-/** Errors: ETL_INCOMPLETE unless staging has all copied rows. `copied` undefined: not checked. */
+/**
+ * Fails if staging does not have all copied rows; `copied` undefined: not checked. Errors:
+ * ETL_INCOMPLETE.
+ */
 export const checkCopied = (table: string, copied: number | undefined, found: number): void => {
   if (copied === undefined || copied === found) return;
   const problem = `${plural(copied, 'row')} copied, but ${formatCount(found)} found in staging`;

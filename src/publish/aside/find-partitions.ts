@@ -1,4 +1,4 @@
-// Finds the partitions that the rows of a table need, and where in the table their rows are.
+// Finds the partitions that a table's rows need, and the position of each partition's rows.
 
 import type { PartitionSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
@@ -58,7 +58,7 @@ const timesOf = (
   };
 };
 
-/** A cast to text would drop the blanks of char(n). */
+/** Returns SQL for a value's text. A cast to text would drop the blanks of char(n). */
 const textOf = (type: string): string => (type === 'boolean' ? 'part::text' : `format('%s', part)`);
 
 const partsOf = (part: string, rows: string, first: string, last: string, from: string): string =>
@@ -128,7 +128,10 @@ export const partNames = (names: TableNames, name: string): TableNames => ({
 const oidOf = async (client: Client, name: string): Promise<number> =>
   (await client.query('select coalesce(to_regclass($1)::oid, 0) as oid', [name])).rows[0].oid;
 
-/** `parent`: quoted name of the partitioned table. Errors: ETL_PARTITION_KEY, ETL_PUBLISH_SHAPE. */
+/**
+ * Finds partitions. `parent`: quoted name of the partitioned table. Errors: ETL_PARTITION_KEY,
+ * ETL_PUBLISH_SHAPE.
+ */
 export const findPartitions = async (
   client: Client,
   names: TableNames,
@@ -152,10 +155,15 @@ export const findPartitions = async (
   return parts;
 };
 
-/** A partition's rows are read from their first to their last block. */
+/**
+ * Returns the block of a ctid. A partition's rows are read from their first to their last block.
+ */
 const blockOf = (ctid: string): number => Number(ctid.slice(1, ctid.indexOf(',')));
 
-/** How often all rows may be read: writing a row takes as long as reading it 20 times. */
+/**
+ * How often all rows may be read before sorting is cheaper: writing a row takes as long as reading
+ * it 20 times.
+ */
 const readsMax = 16;
 
 const isScattered = (parts: readonly PartRows[]): boolean => {
@@ -164,7 +172,10 @@ const isScattered = (parts: readonly PartRows[]): boolean => {
   return known.reduce((sum, [first, last]) => sum + last! - first! + 1, 0) > readsMax * blocks;
 };
 
-/** Rows that are interleaved in the source are sorted first, so that each row is read only once. */
+/**
+ * Sorts the rows first if partitions are interleaved in the source, so that each row is read only
+ * once.
+ */
 export const gathered = async (
   partitioned: PartitionedTable,
 ): Promise<{ source: string; parts: readonly PartRows[] }> => {

@@ -20,8 +20,8 @@ const storage = `
         where o.attnum > 0 and not o.attisdropped and what.differs`;
 
 /**
- * The query starts from the comments, which are few: hundreds of partitions have constraints of the
- * same name.
+ * SQL that copies comments. Starts from the comments, which are few, because hundreds of partitions
+ * have constraints of the same name.
  */
 const commentsOnParts = `
       select h.place, 11, format('comment on index %s is %L', j.indexrelid::regclass, d.description)
@@ -48,7 +48,7 @@ const options = `
         from heir h join pg_class c on c.oid = h.old join pg_class t on t.oid = c.reltoastrelid
         where t.reloptions is not null`;
 
-/** Columns and indexes match by name, defaults also by type. */
+/** SQL that copies properties. Columns and indexes are matched by name, defaults also by type. */
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
@@ -133,7 +133,7 @@ const selectStatistics = (names: TableNames): Query => ({
   values: [productionName(names), builtName(names), names.attributes?.tablespace !== undefined],
 });
 
-/** Call this before `analyze`, which uses the copied statistics targets. */
+/** Copies statistics targets, which `analyze` needs. */
 export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
   const { text, values } = selectStatistics(names);
   const { rows } = await askPrepared(client, text, values);
@@ -141,8 +141,8 @@ export const inheritStatistics = async (client: Client, names: TableNames): Prom
 };
 
 /**
- * A new partition gets the collations of its table, `whole`. Call this before indexes are built, so
- * that they are not built twice.
+ * Copies collations. A new partition gets those of its table, `whole`. Must be called before
+ * indexes are built, so that they are not built twice.
  */
 export const inheritCollations = async (
   client: Client,

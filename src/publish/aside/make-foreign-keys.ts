@@ -1,4 +1,4 @@
-// Makes declared foreign keys: between new tables during the build, others when publishing.
+// Creates declared foreign keys: between new tables during the build, other keys when publishing.
 
 import type { ForeignKeySpec } from '../../core/constraint.ts';
 import type { Client } from '../../db/client.ts';
@@ -71,14 +71,14 @@ export const buildForeignKeys = async (client: Client, built: readonly BuiltTabl
   }
 };
 
-/** How long writers of a table outside the run queue behind us. */
+/** How long writers of tables outside the run may queue behind us. */
 const writersWaitMs = 2_000;
 
 type Published = BuiltOver & { readonly oid: number };
 
 const stateOf = ({ production, builtAs, oid }: Published) => (production?.oid === oid ? production : builtAs);
 
-/** `key`: the declaration; undefined if the foreign key was made by hand. */
+/** A foreign key to create. `key`: its declaration; undefined if a person made it. */
 interface Making {
   readonly name: string;
   readonly target: string;
@@ -87,8 +87,8 @@ interface Making {
 }
 
 /**
- * A new table is compared by the names of its keys, because these follow a renamed target. It also
- * gets the keys made by hand on the old table.
+ * Returns missing foreign keys. A new table also gets those made by hand on the old table. Names
+ * are compared, because a name does not change when the target is renamed.
  */
 const missingOf = (
   plan: Published,
@@ -130,7 +130,7 @@ const makeAll = async (
       ? []
       : [`comment on constraint ${quoteName(name)} on ${own} is ${quoteText(comment)}`];
   });
-  // One statement takes all locks before it reads rows, so that no session waits long.
+  // One statement takes all locks before it reads rows, so that other sessions wait only briefly.
   const statements = [
     `set local lock_timeout = ${writersWaitMs}`,
     `alter table ${own} ${making.map(({ clause }) => clause).join(', ')}`,
@@ -224,7 +224,9 @@ export const obsoleteKeys = (plans: readonly BuiltOver[]): readonly string[] =>
       : foreignKeyChanges(table, production.constraints, production.published?.constraints).drop,
   );
 
-/** Call this before rows are written: pending checks of foreign keys prevent `alter table`. */
+/**
+ * Drops foreign keys. Must be called before rows are written: pending checks prevent `alter table`.
+ */
 export const dropForeignKeys = async (client: Client, drops: readonly string[]): Promise<void> => {
   await client.query(
     [`set local lock_timeout = ${readersWaitMs}`, ...drops, 'set local lock_timeout = 0'].join(';\n'),

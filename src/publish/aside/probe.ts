@@ -9,7 +9,10 @@ import { declaredOn } from '../table/attributes.ts';
 import { columnClause, serverColumnsOf } from '../table/server-columns.ts';
 import { storageClause } from '../table/storage.ts';
 
-/** `like`: quoted name of a table with these columns, if known. Errors: ETL_ATTRIBUTE_REFUSED. */
+/**
+ * Tests the attributes. `like`: quoted name of a table with these columns, if known. Errors:
+ * ETL_ATTRIBUTE_REFUSED.
+ */
 export const probeAttributes = async (
   client: Client,
   table: DeclaredTable,
@@ -24,7 +27,7 @@ export const probeAttributes = async (
   const statements = [
     `create table ${name} (${like === undefined ? '' : `like ${like}`})${storageClause(attributes)}${space}`,
     ...(like === undefined ? [] : serverColumnsOf(attributes)).flatMap((column) => [
-      // `like` may have the column from an earlier attempt that loaded into the new table itself.
+      // An earlier attempt may have added the column, if it loaded directly into the new table.
       `alter table ${name} drop column if exists ${quoteName(column.name)}`,
       `alter table ${name} add column ${columnClause(column)}`,
     ]),

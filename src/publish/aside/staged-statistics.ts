@@ -1,5 +1,5 @@
-// Copies the statistics of a staging table to the table built from it, which has the same rows in
-// the same order. For a partitioned table the order does not matter: no index scan covers it.
+// Copies statistics from a staging table to the table built from it. Both have the same rows in the
+// same order. For a partitioned table the order does not matter, because no index scan covers it.
 
 import type { Client } from '../../db/client.ts';
 import { runQuery } from '../../db/client.ts';
@@ -13,7 +13,7 @@ export interface StagedStatistics {
   readonly gathered: () => Promise<boolean>;
 }
 
-/** Functions of PostgreSQL 18. Managed servers may forbid them. */
+/** Functions that need PostgreSQL 18. Managed servers may forbid them. */
 const functions = ['attribute', 'relation'].map((of) => `pg_catalog.pg_restore_${of}_stats("any")`);
 
 export const mayRestoreStatistics = async (client: Client): Promise<boolean> => {
@@ -25,7 +25,7 @@ export const mayRestoreStatistics = async (client: Client): Promise<boolean> => 
   return rows[0].may;
 };
 
-/** SQL: true if analyzing the built table would give the same result. */
+/** SQL: true if `analyze` of the built table would find the same statistics. */
 const selectLikeness = (staging: string, built: string): Query => ({
   text: `
     select not exists (
@@ -57,7 +57,10 @@ const parts: Readonly<Record<string, string>> = {
   range_bounds_histogram: 'text',
 };
 
-/** `materialized`, because the server may call the functions before it evaluates conditions. */
+/**
+ * SQL that copies statistics. `materialized`, because the server may otherwise call the functions
+ * before it evaluates conditions.
+ */
 const restore = (from: string, to: string): Query => ({
   text: `
     with own as materialized (
@@ -96,6 +99,6 @@ export const takeStatistics = async (
   return (await runQuery(client, restore(staging, built))).rows[0].done;
 };
 
-/** `from` and `to` are quoted names. Returns false if `to` has to be analyzed. */
+/** Copies statistics between tables (quoted names). Returns false if `to` has to be analyzed. */
 export const copyStatistics = async (client: Client, from: string, to: string): Promise<boolean> =>
   (await isAlike(client, from, to)) && (await runQuery(client, restore(from, to))).rows[0].done;

@@ -1,6 +1,6 @@
-// A kind of data test: turns a declared test into SQL.
+// Types of a data test's kind, which turns a declared test into SQL.
 //
-// Its SQL runs with only pg_catalog on the search path, so operators of other types must be written
+// The SQL runs with only pg_catalog on the search path, so operators of other types are written
 // with their schema (`TestedColumn`).
 
 import type { Severity, TestSpec } from '../../core/data-test.ts';
@@ -41,7 +41,7 @@ export interface DeclaredColumn {
   readonly isOrdered: boolean;
 }
 
-/** What `read` of a kind can ask about the declaration. */
+/** What a kind can ask in `read` about the declaration. */
 export interface Asked {
   /** Adds a problem: a text that is appended to the name of the test. */
   readonly add: (problem: string) => void;
@@ -69,7 +69,7 @@ export interface Relation {
   readonly columns: readonly TestedColumn[];
 }
 
-/** The table to test. Its rows have the alias `row`, see below. */
+/** The table to test. SQL calls a row `_etl_row` (`row`). */
 export interface Tested extends Relation {
   /** All rows that production has or will have. */
   readonly rows: string;
@@ -141,7 +141,7 @@ export interface SetKind extends KindOf {
 
 export type TestKind = RowKind | TableKind | SetKind;
 
-/** Errors: TestMisfit if the column does not exist. */
+/** Returns the column. Errors: TestMisfit if it does not exist. */
 export const columnOf = (columns: readonly TestedColumn[], name: string): TestedColumn => {
   const found = columns.find((column) => column.name === name);
   if (found === undefined) throw new TestMisfit(`the table has no column ${name}`);

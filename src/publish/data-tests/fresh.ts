@@ -21,7 +21,10 @@ export const fresh = {
     add("needs an age such as '12 hours', '2 days' or '1 week'");
     return undefined;
   },
-  /** The limit has the column's type: the date of two days ago passes '2 days' until midnight. */
+  /**
+   * Compares with a limit of the column's type: a date of two days ago passes '2 days' until
+   * midnight.
+   */
   value: ({ columns: [name], of: { within } }, columns) => {
     const { type } = columnOf(columns, name!);
     if (!/^(?:date|timestamp with(?:out)? time zone)$/.test(type))

@@ -1,4 +1,4 @@
-// matches: a regular expression matches every value, as it does in JavaScript.
+// matches: a regular expression finds something in every value, with JavaScript's meaning.
 
 import { quoteName, quoteText } from '../../db/sql.ts';
 import { columnOf, defineTest, row, type RowKind, type TestOptions } from './contract.ts';
@@ -51,7 +51,7 @@ const classes: Readonly<Record<string, readonly Range[]>> = {
   S: except(spaces),
 };
 
-/** Ranges that flag i leaves as they are: beyond ASCII, they have all cases of a letter or none. */
+/** Ranges that flag i does not change. Beyond ASCII, a range has all cases of a letter or none. */
 const caseless: ReadonlySet<Range> = new Set(Object.values(classes).flat());
 
 const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
@@ -151,7 +151,10 @@ class Translator {
     return `(?:${text})`;
   }
 
-  /** A greedy repetition instead of a lazy one changes the match, but not whether there is one. */
+  /**
+   * Translates a repetition. Lazy ones become greedy, which changes the match, but not whether
+   * there is one.
+   */
   #repetition(): string {
     const rest = this.#characters.slice(this.#at).join('');
     const [all = '', count = '', , most = ''] = /^(?:[*+?]|\{(\d+)(,(\d*))?\})/.exec(rest) ?? [];
@@ -231,7 +234,7 @@ class Translator {
 /** Flags u and s are translated with the pattern; flag i adds letters in the other case. */
 const flagsKnown = /^[isu]*$/;
 
-/** Errors: PatternRefused. */
+/** Translates a pattern. Errors: PatternRefused. */
 export const serverPattern = (pattern: RegExp): string => {
   const { flags } = pattern;
   if (!flagsKnown.test(flags) || (flags.includes('i') && flags.includes('u')))

@@ -49,7 +49,7 @@ const operatorOf = (strategy: 1 | 3, sign: string): string => `coalesce(
     case when b.oid = 'varchar'::regtype or b.typtype in ('e', 'r', 'm', 'c') or b.typcategory = 'A'
       then 'operator(pg_catalog.${sign})' end)`;
 
-/** `names` are quoted. Each column has operators that compare its values. */
+/** Returns the columns of tables (quoted names), with operators that compare their values. */
 export const testedColumns = async (
   client: Client,
   names: readonly string[],
@@ -67,7 +67,7 @@ export const testedColumns = async (
   return rows.map(({ columns }) => columns);
 };
 
-/** Leaves out temporal keys (`without overlaps`). */
+/** Returns the columns of each key. Temporal keys (`without overlaps`) are left out. */
 export const keysOf = async (client: Client, name: string): Promise<readonly (readonly string[])[]> => {
   const { rows } = await client.query(
     `select array(select a.attname::text from unnest(k.conkey) c (attnum) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) as names
@@ -103,7 +103,10 @@ const selectFrom = (list: readonly string[], from: string): string =>
   `select ${list.join(', ')} from ${from} ${row}`;
 
 interface Scanned {
-  /** Null if not needed: without a count, an index may supply the newest value. */
+  /**
+   * Number of rows; null if no test needs it: without a count, an index may supply the newest
+   * value.
+   */
   readonly counted: number | null;
   readonly values: readonly (string | null)[];
   readonly seconds: number;
@@ -134,7 +137,7 @@ const scan = async (
     if (!isRefusal(cause)) throw cause;
     await client.query('rollback to savepoint tests');
     for (const one of tests) await prepareShared(client, one, from);
-    // Each test alone is valid, so the query took too long or met an invalid value.
+    // Each test was accepted on its own, so the query took too long or met an invalid value.
     throw asRefused(tests[0]!.spec, 0, cause);
   }
 };
@@ -236,7 +239,7 @@ export const measureTests = async (
   return tests.map((spec) => measured.get(spec)!);
 };
 
-/** The server parses the tests without reading rows. Errors: TestRefused. */
+/** Lets the server parse the tests without reading rows. Errors: TestRefused. */
 export const prepareTests = async (
   client: Client,
   tests: readonly TestSpec[],

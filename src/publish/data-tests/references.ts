@@ -33,11 +33,14 @@ const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, u
   return undefined;
 };
 
-/** Columns of one type use its own equality: citext ignores case. */
+/** Columns of one type are compared by its own `=`: citext ignores case. */
 const equalityBetween = (one: TestedColumn, other: TestedColumn): string =>
   one.type === other.type ? equalityOf(one) : 'operator(pg_catalog.=)';
 
-/** A run may delete referenced rows of another table of the pipeline, so all rows are tested. */
+/**
+ * If the referenced table is in the pipeline, its rows may have been deleted, so all rows are
+ * tested.
+ */
 const over = ({ of: { isOurs } }: Pick<TestSpec, 'of'>) => (isOurs === true ? 'all' : 'brought');
 
 export const references = {

@@ -15,7 +15,7 @@ export const unique = {
     return {};
   },
   over: () => 'brought',
-  /** First finds values that occur twice, which reads only these columns; mostly there are none. */
+  /** First finds values that occur twice. This reads only these columns, and usually finds none. */
   failing: ({ columns: names }, { rows, brought, current, columns, keys }) => {
     const equals = names.map((name) => equalityOf(columnOf(columns, name)));
     if (keys.some((key) => key.every((name) => names.includes(name)))) return undefined;

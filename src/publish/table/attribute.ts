@@ -16,8 +16,8 @@ export interface Setting {
 
 export interface Attribute {
   /**
-   * Of a partitioned table: does the table itself (`ofWhole`), do its partitions (`ofPart`) have
-   * it?
+   * Where a partitioned table has the attribute: in the table itself (`ofWhole`), in its partitions
+   * (`ofPart`).
    */
   readonly ofWhole: boolean;
   readonly ofPart: boolean;

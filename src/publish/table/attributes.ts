@@ -12,8 +12,8 @@ const comments: Attribute = {
   ofPart: false,
   blocksReaders: false,
 
-  // Reads the catalogue: obj_description and col_description would start one query per call, for
-  // each column of each partition.
+  // Reads the catalogue, because obj_description and col_description would run one query per column
+  // of each partition.
   select: (oid) => `
     select concat_ws(' ', 'comment', attname), description
       from pg_description left join pg_attribute on attrelid = objoid and attnum = objsubid
@@ -37,7 +37,7 @@ const comments: Attribute = {
   ],
 };
 
-/** Partitions get their table's statistics targets. */
+/** Statistics targets. Partitions get those of their table. */
 const statistics: Attribute = {
   ofWhole: true,
   ofPart: true,

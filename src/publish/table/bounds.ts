@@ -6,7 +6,10 @@ import { quoteName, quoteText } from '../../db/sql.ts';
 import { identifierBytesMax } from '../../core/limits.ts';
 
 export interface Partition {
-  /** By range: the first day, such as 2024-03-01. By list: the value. By hash: the remainder. */
+  /**
+   * For a range, the first day, such as 2024-03-01; for a list, the value; for a hash, the
+   * remainder.
+   */
   readonly key: string;
   readonly name: string;
   readonly bound: string;
@@ -24,7 +27,7 @@ const nameBytesMax = identifierBytesMax - '_pkey'.length;
 const datePattern = /^(\d{4,6})-(\d\d)-(\d\d)$/;
 const dayMs = 86_400_000;
 
-/** Undefined for infinity and for dates BC. */
+/** Parses a day. Returns undefined for infinity and for dates BC. */
 const dayOf = (text: string): Date | undefined => {
   const found = datePattern.exec(text);
   if (found === null) return undefined;
@@ -48,7 +51,10 @@ const nextOf = (unit: PartitionUnit, day: Date): Date => {
   return next;
 };
 
-/** By ISO 8601, weeks begin on Monday, and belong to the year of their Thursday. */
+/**
+ * Returns the week's name. By ISO 8601, weeks begin on Monday and belong to the year of their
+ * Thursday.
+ */
 const weekSuffix = (monday: Date): string => {
   const thursday = new Date(monday.getTime() + 3 * dayMs);
   const newYear = new Date(thursday);
@@ -65,10 +71,16 @@ const suffixes: Readonly<Record<PartitionUnit, (day: Date) => string>> = {
   year: yearText,
 };
 
-/** Suits any column type: the server ignores the time for a date, and the zone for a timestamp. */
+/**
+ * Returns a bound for any column type: the server ignores the time for a date, and the zone for a
+ * timestamp.
+ */
 const boundText = (day: Date): string => quoteText(`${dayText(day)} 00:00:00+00`);
 
-/** Undefined if the key is not a day. `parent`: oid of the partitioned table, for a hash. */
+/**
+ * Returns the partition, or undefined if the key is not a day. `parent`: oid of the partitioned
+ * table, for a hash.
+ */
 export const partitionOf = (
   table: string,
   spec: PartitionSpec,
@@ -105,7 +117,7 @@ const msOf = (text = '00'): number => {
   return ((hours! * 60 + minutes) * 60 + seconds) * 1_000;
 };
 
-/** The bound may be written in any time zone. Undefined: it is not midnight in UTC. */
+/** Parses a bound in any time zone. Returns undefined if it is not midnight in UTC. */
 const dayOfBound = (text: string): Date | undefined => {
   const found = /^(\d{4,6}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d)(?:([+-])(\d\d(?::\d\d){0,2}))?)?$/.exec(text);
   const day = found === null ? undefined : dayOf(found[1]!);
@@ -129,7 +141,10 @@ const isFirst = (unit: PartitionUnit, day: Date): boolean => {
   return day.getUTCDate() === 1 && day.getUTCMonth() % months === 0;
 };
 
-/** `bound`: the server's text. Returns undefined for a partition that is not declared. */
+/**
+ * Returns a partition's key from its bound, as the server prints it; undefined if it is not
+ * declared.
+ */
 export const keyOfBound = (spec: PartitionSpec, bound: string): string | undefined => {
   if (spec.by === 'list') {
     const found = /^FOR VALUES IN \((.*)\)$/s.exec(bound);

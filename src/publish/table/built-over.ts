@@ -5,10 +5,12 @@ import type { ProductionTable } from './production.ts';
 import type { BuiltState } from './table-state.ts';
 import type { BuiltTable } from './tables.ts';
 
-/** Number of production rows. `older`: ignored records; the existing row is newer. */
+/**
+ * Numbers of rows to write. `older`: records that are ignored, because the existing row is newer.
+ */
 export type Differences = Readonly<Record<'insert' | 'update' | 'remove' | 'older', number>>;
 
-/** Found before publishing, without a lock: other sessions may have written since. */
+/** Differences found before publishing, without a lock. Other sessions may have written since. */
 export interface Found {
   readonly counts: Differences;
   readonly rebuilt?: Rebuilt;
@@ -19,9 +21,7 @@ export interface Rebuilt {
   readonly built: string;
   readonly renames: readonly string[];
   readonly rows: number;
-  /**
-   * State of production when its rows were copied: row count, and a sum over row versions (xmin).
-   */
+  /** Production when its rows were copied: number of rows, and a sum over their versions (xmin). */
   readonly read: ReadState;
 }
 
@@ -34,6 +34,9 @@ export interface BuiltOver {
   readonly table: BuiltTable;
   readonly builtAs: BuiltState;
   readonly production: ProductionTable | undefined;
-  /** Views and policies that block a swap: re-created, they would be written differently. */
+  /**
+   * Views and policies that prevent a swap, because their text would change if they were created
+   * again.
+   */
   readonly unlike?: readonly Dependent[];
 }

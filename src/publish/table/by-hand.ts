@@ -8,7 +8,7 @@ import { askPrepared, type Client } from '../../db/client.ts';
 import { firstOf } from '../../core/wording.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 
-/** `text` has every property that is copied, for comparison. */
+/** A property made by hand. `text` has everything that is copied, for comparison. */
 interface ByHand {
   readonly name: string;
   readonly text: string;
@@ -98,7 +98,7 @@ const changesOf = ({ byHand, table, touched }: Copy, now: MadeByHand): readonly 
 
 const shownMax = 5;
 
-/** Thrown while publishing: a new table lacks a change by hand and has to be built again. */
+/** Thrown while publishing: a change by hand came after the build, so the table is built again. */
 export class ChangedByHand extends Error {
   readonly what: string;
 
@@ -109,7 +109,10 @@ export class ChangedByHand extends Error {
   }
 }
 
-/** Call this under a lock that prevents changes by hand. Errors: ChangedByHand. */
+/**
+ * Fails if a change by hand came after the build. Needs a lock that prevents such changes. Errors:
+ * ChangedByHand.
+ */
 export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
   const tables = all.filter(({ byHand }) => byHand !== undefined);
   if (tables.length === 0) return;

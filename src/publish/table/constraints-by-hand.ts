@@ -12,8 +12,8 @@ import { ProductionChanged, type ProductionTable } from './production.ts';
 import type { TableConstraint } from './table-state.ts';
 
 /**
- * True if a constraint cannot be made while the old table exists. A foreign key to the table itself
- * would reference the old table. For a foreign key to a partitioned table, the server makes one
+ * Returns true if a constraint cannot be created while the old table exists. A foreign key to the
+ * table itself would reference the old table. For a partitioned target, the server creates one
  * constraint per partition, and their names are taken.
  */
 export const isBound = (
@@ -30,7 +30,7 @@ export const madeByHand = (production: ProductionTable): readonly TableConstrain
 export const addConstraint = ({ name, clause }: TableConstraint): string =>
   `add constraint ${quoteName(name)} ${clause}`;
 
-/** One `alter table` for all constraints of a table reads the rows once. */
+/** Copies constraints. One `alter table` per table, so that the server reads its rows once. */
 export const makeOwnByHand = async (client: Client, tables: readonly BuiltOver[]): Promise<void> => {
   for (const { table, production } of tables) {
     const made = madeByHand(production!).filter(({ kind }) => kind !== 'f');
@@ -39,7 +39,7 @@ export const makeOwnByHand = async (client: Client, tables: readonly BuiltOver[]
   }
 };
 
-/** Comments on foreign keys of partitions, which are matched by bound. */
+/** SQL for comments on foreign keys of partitions, which are matched by their bounds. */
 const selectComments = `
   select format('comment on constraint %I on %s is %L', n.conname, n.conrelid::regclass, d.description) as statement
     from pg_inherits i join pg_class p on p.oid = i.inhrelid join pg_constraint o on o.conrelid = p.oid and o.contype = 'f'
@@ -56,7 +56,8 @@ const selectUnlike = `
     where o.conrelid = $1 and o.conname = any ($3) and n.oid is null`;
 
 /**
- * The text of a check may now call another function with the same name. Errors: ProductionChanged.
+ * Copies comments and compares the texts: a check may now call another function with the same name.
+ * Errors: ProductionChanged.
  */
 export const completeByHand = async (
   client: Client,

@@ -1,4 +1,4 @@
-// Makes the declared constraints on a new table; alter/keys.ts changes those of an existing table.
+// Creates declared constraints on a new table. On an existing table, alter/keys.ts changes them.
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/constraint.ts';
 import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
@@ -25,7 +25,10 @@ const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
       `check (${constraint.condition}\n)`
     : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
 
-/** Statements of one query share a transaction: the search path ends with the query. */
+/**
+ * Adds a search path to a statement. Both are one query and share a transaction, so the path ends
+ * with the query.
+ */
 export const onPath = (path: readonly string[], statement: string): Query => {
   const set = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
   return { text: `${set(path)};\n${statement}\n;${set([])}` };
@@ -75,8 +78,8 @@ const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause
   rowsRefusedBy(names.table, constraints, cause) ?? refusedByServer(names, constraints, cause);
 
 /**
- * All checks share one scan. makeForeignKeys() makes foreign keys later. Errors: RowsRefused,
- * ETL_CONSTRAINT_REFUSED.
+ * Creates checks and unique constraints; all checks share one scan. makeForeignKeys() creates
+ * foreign keys later. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED.
  */
 export const buildConstraints = async (
   client: Client,
@@ -94,7 +97,8 @@ export const buildConstraints = async (
 };
 
 /**
- * `like`: a table with the columns of the checks, for parsing them. Errors: ETL_CONSTRAINT_REFUSED.
+ * Lets the server parse the checks. `like`: a table with their columns. Errors:
+ * ETL_CONSTRAINT_REFUSED.
  */
 export const checkConditions = async (
   client: Client,

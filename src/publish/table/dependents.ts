@@ -13,14 +13,14 @@ export interface Dependent {
 }
 
 /**
- * With such a reason the table is kept although nothing depends on it: a swap would show some
- * readers a mix of old and new tables (uniform.ts).
+ * Reasons to keep a table although nothing depends on it: a swap would show some readers a mix of
+ * old and new tables (uniform.ts).
  */
 export const olderSnapshot = 'older snapshot of';
 export const rowsWritten = 'rows written to';
 export const keptForReaders: readonly string[] = [olderSnapshot, rowsWritten];
 
-/** Adds `stays` as a reason to keep the table, unless rows are only added to it anyway. */
+/** Adds the reason `stays`, unless this run writes into the existing table in any case. */
 export const withReason = <Table extends { readonly dependents: readonly Dependent[] }>(
   { extent, mode }: Pick<DeclaredTable, 'extent' | 'mode'>,
   production: Table,
@@ -86,15 +86,15 @@ export const selectTargets = (tables: readonly TableNames[], has: Catalogues): s
 export const selectFingerprints = (tables: readonly TableNames[], has: Catalogues): string =>
   `${selectTargets(tables, has)} select place, fingerprint from mark`;
 
-/** Publications of all tables in a schema exist since PostgreSQL 15. */
+/** SQL for publications of all tables in a schema, which exist since PostgreSQL 15. */
 const selectSchemaPublications = `
     select t.oid, 'publication', p.pubname::text from target t
       join pg_publication_namespace s on s.pnnspid = t.namespace join pg_publication p on p.oid = s.pnpubid`;
 
 /**
- * What depends on the tables in `target`, or belongs to them and is not made by a run. A new table
- * would lack "row security", "persistence" (unlogged) and "type" (a typed table). All tables share
- * one query, which reads each catalogue once.
+ * SQL for what depends on the tables in `target`, or belongs to them and is not made by a run. A
+ * new table would lack "row security", "persistence" (unlogged) and "type" (a typed table). One
+ * query reads each catalogue once for all tables.
  */
 export const selectDependents = (has: Catalogues): string => `
     select distinct t.oid, 'view' as kind, v.oid::regclass::text as name
@@ -155,8 +155,9 @@ export const selectDependents = (has: Catalogues): string => `
       where class = 'pg_type'::regclass and classid <> 'pg_proc'::regclass and objid not in (select object from part)`;
 
 /**
- * Objects that the server names when it refuses to change a column's type. Before PostgreSQL 15,
- * pg_depend records a generated column's dependencies for the column, not for its default.
+ * SQL for objects that the server names when it refuses to change a column's type. Before
+ * PostgreSQL 15, pg_depend records a generated column's dependencies for the column, not for its
+ * default.
  */
 export const selectColumnUsers = `
     select n.oid, json_agg(distinct jsonb_build_object('column', a.attname, 'name',

@@ -32,7 +32,7 @@ export class DuplicateRows extends Error {
 const indexText = ({ isPrimary, name, columns }: TableIndex): string =>
   `${isPrimary ? 'primary key' : `index ${name}`} (${columns.join(', ')})`;
 
-/** Prefers the key that the server named. */
+/** Finds duplicates, first of the key that the server named. */
 export const findDuplicates = async (
   client: Client,
   plan: BuiltOver,

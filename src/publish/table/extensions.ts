@@ -11,8 +11,8 @@ export interface Catalogues {
 }
 
 /**
- * Any role may create a table `_timescaledb_catalog.hypertable`, so it counts only if a superuser
- * owns it. Only superusers can create tables in pg_catalog.
+ * SQL that tells which catalogues exist. Any role may create `_timescaledb_catalog.hypertable`, so
+ * it counts only if a superuser owns it. Only superusers can create tables in pg_catalog.
  */
 export const selectCatalogues = `
   to_regclass('pg_catalog.pg_publication_namespace') is not null as "schemaPublications",
@@ -25,7 +25,9 @@ const selectHypertable = `
   select t.oid, 'TimescaleDB', 'hypertable' from target t
     join _timescaledb_catalog.hypertable h on h.schema_name = t.schema and h.table_name = t.name`;
 
-/** Ignores tables of a distributed schema: Citus also distributes a new table there. */
+/**
+ * SQL for Citus tables, except in a distributed schema, where Citus also distributes a new table.
+ */
 const selectCitusTable = (citusSchemas: boolean): string => `
   select t.oid, 'Citus', 'table' from target t join pg_catalog.pg_dist_partition d on d.logicalrelid::oid = t.oid
     ${citusSchemas ? 'where t.namespace not in (select schemaid from pg_catalog.pg_dist_schema)' : ''}`;
@@ -48,6 +50,6 @@ export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalog
     ...(citusTables ? [selectCitusTable(citusSchemas)] : []),
   ].join(' union all ');
 
-/** An extension may store the table's rows in other tables, which `only` would exclude. */
+/** Returns true if an extension may store rows in other tables, which `only` would exclude. */
 export const keepsRowsElsewhere = (dependents: readonly { readonly kind: string }[]): boolean =>
   dependents.some(({ kind }) => kind === 'TimescaleDB' || kind === 'Citus');

@@ -15,7 +15,7 @@ export const foreignKeysOf = ({ constraints }: Pick<Constrained, 'constraints'>)
 export const targetName = ({ schema }: TableNames, { references }: ForeignKeySpec): string =>
   quoteName(references.schema ?? schema, references.table);
 
-/** Returns -1 if the referenced table is not in `tables`. */
+/** Returns the index of the referenced table, or -1 if it is not in `tables`. */
 export const targetAt = (
   { schema }: TableNames,
   { references }: ForeignKeySpec,
@@ -25,7 +25,10 @@ export const targetAt = (
     ({ table, schema: its }) => table === references.table && its === (references.schema ?? schema),
   );
 
-/** As `constraintList` writes a key: the server's text could name a table in the build schema. */
+/**
+ * Writes a key like `constraintList`. The server's text is not used, because it could name a table
+ * in the build schema.
+ */
 const foreignKeyText = (
   { schema }: TableNames,
   { columns, references, to, onDelete }: ForeignKeySpec,
@@ -58,8 +61,8 @@ export const addForeignKey = ({ name, columns, to, onDelete }: ForeignKeySpec, t
   `add constraint ${quoteName(name)} foreign key (${quoteNames(columns)}) references ${target} (${quoteNames(to)}) on delete ${onDelete} deferrable`;
 
 /**
- * Drops keys that an earlier run made (`published`) and that are no longer declared, but none made
- * by hand.
+ * Returns keys to drop and to create. Drops keys of earlier runs (`published`) that are no longer
+ * declared, but none made by hand.
  */
 export const foreignKeyChanges = (
   table: Constrained,

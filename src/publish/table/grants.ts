@@ -12,7 +12,7 @@ export interface Heir {
   readonly oldOid: number;
 }
 
-/** The server records a superuser's grants as the owner's. */
+/** SQL: true for a superuser, whose grants the server records as the owner's. */
 const isSuper = (role: string): string => `(select rolsuper from pg_roles where oid = ${role})`;
 
 /** SQL: true if our own role can make the grants of this role. A superuser acts as the owner. */
@@ -44,8 +44,9 @@ export const selectForeignGrants = `
       where not ${mayGrant('a.grantor', 't.relowner', 't.namespace')}`;
 
 /**
- * Privileges that were revoked on the old table must not come back by default privileges, or with a
- * restored version. The owner keeps all rights, unless somebody changed them on the old table.
+ * SQL that first revokes all privileges on the new table: default privileges or a restored version
+ * may include privileges that were revoked on the old table. The owner keeps all rights, unless
+ * somebody changed them on the old table.
  */
 const strippedOf = `
   select distinct h.place, 0 as step, 0::bigint as nth, 0 as level, h.owner as grantor, h.owner,
@@ -60,8 +61,8 @@ const strippedOf = `
 const explodedAs = 'a (grantor, grantee, privilege, is_grantable, nth)';
 
 /**
- * A grant with grant option precedes the grants that depend on it, and grants on a table precede
- * grants on its columns.
+ * SQL for the grants, in order: grants with grant option before grants that depend on them, grants
+ * on a table before grants on its columns.
  */
 const selectGrants = (heirs: readonly Heir[]): Query => ({
   text: `
@@ -102,7 +103,9 @@ const selectGrants = (heirs: readonly Heir[]): Query => ({
   values: [heirs.map(({ oid }) => oid), heirs.map(({ oldOid }) => oldOid)],
 });
 
-/** Call this in a transaction, when new tables have owners and a schema that grantors may use. */
+/**
+ * Copies grants. Needs a transaction, and new tables with owners in a schema that grantors may use.
+ */
 export const inheritGrants = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
   if (heirs.length === 0) return;
   const { rows } = await runQuery(client, selectGrants(heirs));

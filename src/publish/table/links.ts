@@ -14,14 +14,17 @@ interface Linked {
   readonly published: { readonly constraints: readonly string[] | null } | undefined;
 }
 
-/** `from` and `to` are indexes of tables. `shown`: undefined for a key that production lacks. */
+/**
+ * A foreign key. `from` and `to` are indexes of tables. `shown`: undefined if production lacks the
+ * key.
+ */
 interface Link {
   readonly from: number;
   readonly to: number;
   readonly shown: string | undefined;
 }
 
-/** Leaves out keys from a table to itself. */
+/** Returns the foreign keys between different tables. */
 const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | undefined)[]): readonly Link[] =>
   found.flatMap((production, from) => {
     if (production === undefined) return [];
@@ -40,8 +43,8 @@ const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | und
   });
 
 /**
- * If one of the two tables must be kept, the other is kept, too: otherwise a kept table would
- * reference deleted rows or a dropped table.
+ * Removes foreign keys of the run as reasons to keep tables. But if one of two tables must be kept,
+ * the other is kept, too: otherwise a kept table would reference deleted rows or a dropped table.
  */
 export const withoutLinks = <Table extends Linked>(
   tables: readonly DeclaredTable[],

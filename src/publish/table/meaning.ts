@@ -1,5 +1,5 @@
-// What the declared `publish` mode of a table means. Without SQL, because every thread that loads a
-// pipeline file loads this file.
+// Properties of the `publish` modes, without SQL, because every thread that loads a pipeline file
+// loads this file.
 
 import type { AppendSpec, MergeSpec, PublishMode } from '../../core/declaration.ts';
 
@@ -10,7 +10,7 @@ export interface VersionTimes {
   readonly at: string | undefined;
 }
 
-/** Has functions, so it cannot be sent to threads or hashed. */
+/** Properties of one mode. Has functions, so it cannot be sent to threads or hashed. */
 export interface Meaning {
   readonly name: PublishMode;
   readonly text: string;

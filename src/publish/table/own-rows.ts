@@ -6,10 +6,13 @@ import type { ProductionTable } from './production.ts';
 
 type Kept = Pick<ProductionTable, 'kind' | 'dependents'>;
 
-/** Excludes tables that inherit from the table. Partitions do belong to a table. */
+/** Returns the table to read. `only` excludes tables that inherit from it; partitions are read. */
 export const ownRows = (table: TableNames, { kind, dependents }: Kept): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 
-/** True if a ctid identifies a row: not across partitions, or in an extension's other tables. */
+/**
+ * Returns true if a ctid identifies a row. It does not across partitions, or if an extension stores
+ * the rows.
+ */
 export const isOnePiece = ({ kind, dependents }: Kept): boolean =>
   kind === 'r' && !keepsRowsElsewhere(dependents);

@@ -10,7 +10,7 @@ import { movingAway, refuseShape } from './shape.ts';
 import { keyOfBound } from './bounds.ts';
 import { partitioningOf, type FoundPartitioning } from './partitioning.ts';
 
-/** Dependents of these kinds would miss the rows of a partition when it is attached. */
+/** Kinds of dependents that would not notice rows of a partition when it is attached. */
 const rowKeepers = new Set([
   'foreign key',
   'foreign key to',
@@ -41,8 +41,8 @@ export const mustKeepRows = (production: ProductionTable | undefined): boolean =
   production !== undefined && rowKeepersOf(production).length > 0;
 
 /**
- * Views, policies and partitions are no reason to keep a partitioned table. Reasons about readers
- * are named only if there is no other.
+ * Returns the reasons to keep a table. Views, policies and partitions are no reason for a
+ * partitioned table. Reasons about readers are named only if there is no other.
  */
 export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string => {
   const reasons = partitionBy === undefined ? production.dependents : rowKeepersOf(production);
@@ -71,7 +71,7 @@ export const refuseUnpartitionable = async (client: Client, table: string, made:
   refuseSeveralTexts(table, rows[0]!.partitioning);
 };
 
-/** Errors: ETL_PUBLISH_SHAPE. */
+/** Refuses a table that is not partitioned as declared. Errors: ETL_PUBLISH_SHAPE. */
 export const refuseOtherPartitioning = (table: DeclaredTable, production: ProductionTable): void => {
   const { partitionBy: spec } = table;
   if (spec === undefined) return;

@@ -21,7 +21,7 @@ export interface FoundPartitioning {
   }[];
 }
 
-/** PostgreSQL 14 to 16 wrongly claim equalimage of intervals. */
+/** SQL for the partitioning. PostgreSQL 14 to 16 wrongly claim equalimage of intervals. */
 export const partitioningOf = (oid: string): string => `
   (select json_build_object('text', pg_get_partkeydef(p.partrelid),
       'by', case p.partstrat when 'r' then 'range' when 'l' then 'list' else 'hash' end,

@@ -27,7 +27,10 @@ import {
   type TableState,
 } from './table-state.ts';
 
-/** Recorded by the last run that published the table; null: that version did not record it. */
+/**
+ * Recorded by the last run that published the table. Null: an older version of sluice did not
+ * record it.
+ */
 export interface PublishedShape {
   readonly run: number;
   readonly rows: number;
@@ -43,7 +46,7 @@ export interface Partitioning extends FoundPartitioning {
   readonly partitions: readonly ProductionPartition[];
 }
 
-/** `dependents` leaves out what every partition gets from its table. */
+/** A partition. `dependents` leaves out what every partition gets from its table. */
 export type ProductionPartition = ProductionTable & FoundPartitioning['partitions'][number];
 
 export interface ProductionTable extends TableState {
@@ -56,9 +59,9 @@ export interface ProductionTable extends TableState {
   /** `views` and `security` are read for partitioned tables only. */
   readonly views: readonly ViewOver[];
   readonly security: RowSecurity | null;
-  /** Hash of dependents and grants: a lock on the table does not keep others from changing them. */
+  /** Hash of dependents and grants, which others can change in spite of a lock on the table. */
   readonly fingerprint: string;
-  /** If true, a foreign key of another table points here, and rows must be replaced by key. */
+  /** True if a foreign key of another table points here, so that rows must be replaced by key. */
   readonly isReferenced: boolean;
   /** Undefined: no run has published this table (by its oid). */
   readonly published: PublishedShape | undefined;
@@ -164,7 +167,7 @@ const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
   return { ...described, dependents, isReferenced, published };
 };
 
-/** Leaves out the size, because autovacuum updates page counts. */
+/** Leaves out `size` from comparisons, because autovacuum updates page counts. */
 const counting = (key: string, value: unknown): unknown => (key === 'size' ? undefined : value);
 
 /**
@@ -178,7 +181,10 @@ const ofItsTable = new Set(['inheritance', 'primary key']);
 export const readCatalogues = async (client: Client): Promise<Catalogues> =>
   (await askPrepared<Catalogues & object>(client, `select ${selectCatalogues}`)).rows[0]!;
 
-/** True if one of the tables exists. Planning selectProduction() takes the server ten milliseconds. */
+/**
+ * Returns true if one of the tables exists. Saves ten milliseconds in which the server plans
+ * selectProduction().
+ */
 const isAnyThere = async (client: Client, tables: readonly DeclaredTable[]): Promise<boolean> => {
   const { rows } = await client.query(
     `select exists (select from ${wantedTables(tables)} join pg_namespace n on n.nspname = w.schema
@@ -202,7 +208,10 @@ const describe = async (
   });
 };
 
-/** `stays`: a reason to keep tables. Returns undefined for a table that does not exist. */
+/**
+ * Reads production tables; undefined for a table that does not exist. `stays`: a reason to keep
+ * tables.
+ */
 export const productionTables = async (
   client: Client,
   tables: readonly DeclaredTable[],

@@ -3,14 +3,19 @@
 import { withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 
-/** ctid and xmin in the table that the row was loaded into; `key` is shown in messages. */
+/**
+ * A refused row. ctid and xmin belong to the table into which it was loaded; messages show `key`.
+ */
 export interface LoadedRow {
   readonly ctid: string;
   readonly xmin: string;
   readonly key: string;
 }
 
-/** For a partition key, the condition is true for a row that belongs to no partition. */
+/**
+ * The rule that rows violate. For a partition key, `condition` is true for a row that fits no
+ * partition.
+ */
 export type RowRule =
   | { readonly kind: 'check'; readonly condition: string }
   | { readonly kind: 'partition key'; readonly condition: string }

@@ -9,7 +9,7 @@ import { isTrusted } from './views.ts';
 
 interface Policy {
   readonly name: string;
-  /** The part of `create policy` after the table's name, as the server writes it. */
+  /** The text of `create policy` after the table's name, as the server prints it. */
   readonly clause: string;
   readonly comment: string | null;
 }
@@ -24,8 +24,8 @@ export interface RowSecurity {
 }
 
 /**
- * The table itself is 0, and columns are names, so that old and new table compare equal. Texts are
- * not enough, because functions can be renamed.
+ * SQL for the objects that a policy uses. The table itself is 0, and columns are names, so that old
+ * and new table compare equal. Texts are not enough, because functions can be renamed.
  */
 const uses = `array(select distinct row(d.refclassid, case when d.refobjid = p.polrelid and d.refclassid = 'pg_class'::regclass then 0
       else d.refobjid end, coalesce(a.attname, d.refobjsubid::text), d.deptype)::text
@@ -91,11 +91,11 @@ const unlessSame = (all: readonly Secured[], raise: string): readonly string[] =
   return [`do ${quoteText(body)};`];
 };
 
-/** Our lock stops others from adding row security meanwhile. */
+/** Returns true if there is row security. Our lock prevents others from adding it meanwhile. */
 export const isSecured = ({ security: { isEnabled, isForced, policies } }: Secured): boolean =>
   isEnabled || isForced || policies.length > 0;
 
-/** 40001 means: try again. */
+/** Fails with 40001 ("try again") if row security has changed. */
 export const checkRowSecurity = (all: readonly Secured[]): readonly string[] =>
   unlessSame(
     all,

@@ -16,7 +16,7 @@ export const serverColumnsOf = (attributes: AttributesSpec | undefined): readonl
 
 const typeOf = (column: ServerColumnSpec): string => (column.kind === 'identity' ? 'bigint' : column.type);
 
-/** `options`: of the sequence of an identity column. */
+/** Returns the clause that declares a column. `options`: of an identity column's sequence. */
 export const columnClause = (column: ServerColumnSpec, options = ''): string => {
   const name = quoteName(column.name);
   return column.kind === 'identity'
@@ -31,7 +31,9 @@ export const columnText = (column: ServerColumnSpec): string =>
     ? `identity column ${column.name}`
     : `generated column ${column.name} (${column.expression})`;
 
-/** `options` continue production's sequence; `start` is the value that `restart` uses. */
+/**
+ * Numbers of an identity column. `options` continue production's sequence; `restart` uses `start`.
+ */
 interface Numbering {
   readonly options: string;
   readonly start: string;
@@ -70,7 +72,7 @@ export const addServerColumns = async (client: Client, names: TableNames): Promi
   }
 };
 
-/** Drops columns whose old values were copied; they are added again later. */
+/** Drops columns whose old values were copied. They are added again later. */
 export const dropServerColumns = async (client: Client, names: TableNames): Promise<void> => {
   for (const { name } of serverColumnsOf(names.attributes))
     await client.query(`alter table ${builtName(names)} drop column if exists ${quoteName(name)}`);
@@ -104,7 +106,10 @@ export const writtenTypes = async (
   return rows.map(({ type }) => type);
 };
 
-/** Whether an insert may supply its own number: generated `always` or `by default`. */
+/**
+ * Attribute of an identity column: may an insert supply its own number (`by default`), or not
+ * (`always`)?
+ */
 export const identity: Attribute = {
   ofWhole: true,
   ofPart: false,

@@ -14,7 +14,7 @@ const filled = (column: TableColumn): string => {
   return `${written(column)} ${filledBy === numbered ? numbered : `generated as ${filledBy}`}`;
 };
 
-/** Lists the columns that only one side has. Empty: the rows of one table fit the other. */
+/** Lists the columns that only one table has. Empty: the rows of each table fit the other. */
 export const differenceOf = (
   declared: readonly TableColumn[],
   production: readonly TableColumn[],
@@ -33,7 +33,10 @@ export const refuseShape = (table: string, problem: string, hint: string): never
   throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint });
 };
 
-/** Indexes move with their table, which frees their names. */
+/**
+ * Schema to which users are told to move a table. Its indexes move with it, which frees their
+ * names.
+ */
 const elsewhere = 'earlier';
 
 export const movingAway = (
@@ -48,7 +51,7 @@ export const movingAway = (
   return `move it to another schema, so that the next run creates it again, without the grants, indexes and other properties that people gave it: \`create schema ${elsewhere}; ${move}\``;
 };
 
-/** Errors: ETL_PUBLISH_REFUSED if a view or other object has the table's name. */
+/** Refuses a view or other object that has the table's name. Errors: ETL_PUBLISH_REFUSED. */
 export const refuseOther = ({ schema, table }: DeclaredTable, { kind }: ProductionTable): void => {
   if (['r', 'p'].includes(kind)) return;
   const problem = `${schema}.${table} is a view or another object that is not a table`;

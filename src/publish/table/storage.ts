@@ -6,7 +6,7 @@ import { quoteText } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';
 
-/** A clause for the new table, because the first row must already obey the fillfactor. */
+/** Returns a clause for `create table`, because the first row must already obey the fillfactor. */
 export const storageClause = (attributes: AttributesSpec | undefined): string => {
   const parameters = Object.entries(attributes?.storage ?? {}).map(
     ([name, value]) => `${name} = ${quoteText(value)}`,
@@ -19,7 +19,7 @@ export const createAs = (names: TableNames): string =>
 
 export type IndexStorage = (name: string, using?: string) => string;
 
-/** For primary keys, see primaryKeysOf(). */
+/** Returns a function for the storage clause of an index. For primary keys, see primaryKeysOf(). */
 export const indexStorage = async (client: Client, names: TableNames): Promise<IndexStorage> => {
   const { rows } = await askPrepared<{ name: string; using: string; clause: string }>(
     client,

@@ -4,7 +4,7 @@ import { ok as assert } from 'node:assert';
 import type { TableSpec } from '../../core/declaration.ts';
 import { newName, oldName } from '../../db/names.ts';
 
-/** Keeps the declared order where possible. There must be no cycle. */
+/** Sorts tables, and keeps the declared order where possible. There must be no cycle. */
 export const tableOrder = (tables: readonly TableSpec[]): readonly TableSpec[] => {
   const ordered: TableSpec[] = tables.filter((table) => table.kind === 'source');
   const done = new Set(ordered.map((table) => table.name));
@@ -28,9 +28,10 @@ export const mentions = (sql: string, name: string): boolean => {
 };
 
 /**
- * A source table made by SQL may read the source tables declared before it. A derived table may
- * read all source tables, and every earlier derived table that its SQL names, even if `from` does
- * not: built too early, it would read production's old rows.
+ * Returns the tables that must be built before this table. A source table made by SQL may read
+ * source tables declared before it. A derived table may read all source tables, and each earlier
+ * derived table that its SQL names, even if `from` does not: built earlier, this table would get
+ * production's old rows.
  */
 export const prerequisites = (
   table: TableSpec,

@@ -16,7 +16,9 @@ export interface TableColumn {
 
 export interface TableIndex {
   readonly name: string;
-  /** As if the index were on the production table: comparable for old and new tables. */
+  /**
+   * Text as if the index were on the production table, so that old and new tables can be compared.
+   */
   readonly ddl: string;
   readonly columns: readonly string[];
   /** Equality operator of each column, with its schema: `operator(public.=)` for citext. */
@@ -81,14 +83,14 @@ export interface BuiltState extends TableState {
 
 const quoteTexts = (texts: readonly string[]): string => `array[${texts.map(quoteText).join(', ')}]::text[]`;
 
-/** Literals instead of parameters, which a `do` block does not take (move.ts). */
+/** Returns SQL with literals instead of parameters, because a `do` block takes none (move.ts). */
 export const wantedTables = (tables: readonly TableNames[]): string =>
   `unnest(${quoteTexts(tables.map(({ schema }) => schema))}, ${quoteTexts(tables.map(({ table }) => table))})
     with ordinality as w (schema, name, place)`;
 
 export const numbered = 'identity';
 
-/** An insert must supply these columns; the server fills the others. */
+/** Returns the columns that an insert must supply. The server fills the others. */
 export const writtenColumns = (columns: readonly TableColumn[]): readonly TableColumn[] =>
   columns.filter(({ filledBy }) => filledBy === null);
 
@@ -100,8 +102,8 @@ export const columnList = (oid: string): string => `
     from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum where attrelid = ${oid} and attnum > 0 and not attisdropped), '[]')`;
 
 /**
- * An operator of the B-tree operator class `c` that meets `condition`. Strategy 1 is less, 3 equal.
- * PostgreSQL, "Operator Classes and Operator Families".
+ * SQL for an operator of the B-tree operator class `c` that meets `condition`. Strategy 1 is less,
+ * 3 equal. PostgreSQL, "Operator Classes and Operator Families".
  */
 export const btreeOperator = (strategy: 1 | 3, condition: string): string => `
     (select format('operator(%I.%s)', n.nspname, o.oprname)
@@ -141,14 +143,14 @@ const keyColumns = (table: string, numbers: string): string => `
   (select string_agg(a.attname, ',' order by u.place) from unnest(${numbers}) with ordinality as u (attnum, place)
     join pg_attribute a on a.attrelid = ${table} and a.attnum = u.attnum)`;
 
-/** Must equal foreignKeyText(), which writes a declared key. */
+/** SQL that describes a foreign key, with the same text as foreignKeyText() for a declared key. */
 const foreignKeyDescription = `
   concat_ws(' ', ${keyColumns('k.conrelid', 'k.conkey')}, r.nspname || '.' || f.relname, ${keyColumns('k.confrelid', 'k.confkey')},
     k.confdeltype, k.confupdtype, k.confmatchtype, k.condeferrable, k.condeferred)`;
 
 /**
- * `pg_get_constraintdef` leaves out storage parameters and tablespace of the index, which must
- * precede `deferrable`.
+ * SQL for a constraint's clause. `pg_get_constraintdef` leaves out storage parameters and
+ * tablespace of the index, which must precede `deferrable`.
  */
 const clauseWith = (tablespace: string): string => `
   (select left(t.whole, length(t.whole) - length(t.ending))
@@ -159,10 +161,10 @@ const clauseWith = (tablespace: string): string => `
 
 const constraintClause = clauseWith(`coalesce(' using index tablespace ' || quote_ident(s.spcname), '')`);
 
-/** Without the tablespace, which is declared or copied separately. */
+/** Leaves out the tablespace, which is declared or copied separately. */
 export const placelessClause = clauseWith(`''`);
 
-/** For each table: its primary key, if it consists of exactly these columns. */
+/** Returns for each table its primary key, if it has exactly these columns. */
 export const primaryKeysOf = async (
   client: Client,
   tables: readonly string[],
@@ -209,7 +211,7 @@ export const columnsOf = async (
   return rows.map(({ columns }) => columns);
 };
 
-/** Indexes are described as they will be in production. */
+/** Reads built tables. Indexes are described as they will be in production. */
 export const builtStates = async (
   client: Client,
   tables: readonly TableNames[],

@@ -7,7 +7,7 @@ import type { Partition } from './bounds.ts';
 import type { MadeByHand } from './by-hand.ts';
 import type { Meaning } from './meaning.ts';
 
-/** Columns that production has; the others exist in staging only. */
+/** Returns the columns that production has. The others exist only in staging. */
 export const publishedColumns = ({ columns }: Pick<SourceTableSpec, 'columns'>): readonly ColumnSpec[] =>
   columns.filter(({ stagedOnly }) => stagedOnly !== true);
 
@@ -60,11 +60,11 @@ export interface BuiltTable extends DeclaredTable {
   readonly touched?: Touched | undefined;
   /** Oid of the built partitioned table if it has statistics; undefined: analyzed afterwards. */
   readonly analyzedAs?: number | undefined;
-  /** More than `rows` if keys occur twice, or if records delete. */
+  /** Number of staged records. More than `rows` if keys occur twice, or if records delete. */
   readonly staged: number;
   readonly deletions: number;
   readonly outgoing: Outgoing;
-  /** For append: number of production rows of `outgoing.files`. */
+  /** For mode append: number of production rows of `outgoing.files`. */
   readonly leaving: number;
   readonly seconds: number;
   readonly indexes: readonly string[];
@@ -74,6 +74,6 @@ export interface BuiltTable extends DeclaredTable {
   readonly publications?: string | undefined;
 }
 
-/** Rows in production after all rows, or those of the touched partitions, are replaced. */
+/** Number of production rows after all rows, or those of the touched partitions, are replaced. */
 export const rowsWith = ({ rows, touched }: BuiltTable, before: number | null): number =>
   touched === undefined ? rows : (before ?? 0) - touched.rows + rows;

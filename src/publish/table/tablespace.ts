@@ -5,7 +5,7 @@ import { quoteName, quoteText } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';
 
-/** An oid of 0 means the database's default. */
+/** SQL for a tablespace's name. The oid 0 means the default of the database. */
 const nameOf = (oid: string): string =>
   `(select spcname::text from pg_tablespace where oid = coalesce(nullif(${oid}, 0),
       (select dattablespace from pg_database where datname = current_database())))`;
@@ -60,8 +60,8 @@ const wantedTablespace = async (
 };
 
 /**
- * `work` creates tables in the declared tablespace, or else where production is: a moved table must
- * not return to the default tablespace. `like`: the table whose tablespace a new partition gets.
+ * Calls `work`, which creates tables in the declared tablespace, or else in production's: a moved
+ * table must not return to the default. `like`: the table whose tablespace a new partition gets.
  */
 export const inTablespaceOf = async <T>(
   client: Client,

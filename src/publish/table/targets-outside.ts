@@ -16,7 +16,8 @@ const selectKeys = `select exists (select from pg_index i
   has_table_privilege(to_regclass($1), 'references') as "mayRefer", quote_ident(current_user) as role`;
 
 /**
- * `like`: an existing table with the columns of `table`, if any. Errors: ETL_CONSTRAINT_REFUSED.
+ * Checks foreign keys to tables outside the run. `like`: an existing table with the columns of
+ * `table`, if any. Errors: ETL_CONSTRAINT_REFUSED.
  */
 export const checkTargetsOutside = async (
   client: Client,
@@ -46,7 +47,7 @@ export const checkTargetsOutside = async (
         client.query(`select from ${from} where ${same.join(' and ')} limit 0`),
       ),
     ).catch((cause: unknown) => {
-      // 42501: the privilege to select is missing, but a foreign key does not need it.
+      // 42501: we may not read the table, but a foreign key does not need that.
       if (codeOf(cause) !== '42501') throw refusedByServer(table, [key], cause);
     });
     const { hasKey, mayRefer, role } = (await client.query(selectKeys, [target, key.to])).rows[0];

@@ -22,7 +22,10 @@ export interface ViewOver {
 const mark = (view: string): string =>
   `encode(sha256(convert_to(row(pg_get_viewdef(${view}.oid), ${view}.reloptions)::text, 'UTF8')), 'hex')`;
 
-/** Our role or a superuser. Parsing a query calls functions of its types, which run as us. */
+/**
+ * SQL: true for our role and superusers. Parsing a query calls functions of its types as our role,
+ * so the query must come from a trusted role.
+ */
 export const isTrusted = (role: string): string =>
   `(${role} = current_user::regrole or (select rolsuper from pg_roles where oid = ${role}))`;
 
@@ -37,9 +40,9 @@ const isOurs = `
         and not ${isTrusted('y.typowner')})`;
 
 /**
- * Only trusted views get a text: to write it, the server locks all relations of the view, and an
- * untrusted role could block us by a lock on its own table. Proved by test/modes/strangers.test.ts,
- * "a view of a stranger".
+ * SQL for the views. Only trusted views get a text: to print it, the server locks all relations of
+ * the view, and an untrusted role could block us by a lock on its own table. Proved by
+ * test/modes/strangers.test.ts, "a view of a stranger".
  */
 export const viewList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('oid', v.oid::bigint, 'name', format('%I.%I', n.nspname, v.relname),
@@ -53,12 +56,12 @@ export const viewList = (oid: string): string => `
       cross join lateral (select ${isOurs} as is) o
     where v.oid <> ${oid}), '[]')`;
 
-/** 40001 means: try the transaction again. */
+/** Raises 40001, which means: try the transaction again. */
 const hasChanged = `raise exception using errcode = '40001', message = 'a view of a table that is to be replaced has changed'`;
 
 /**
- * Setting the schema to the current one locks only the view; `lock table` would also lock
- * everything that the view reads.
+ * Locks views by setting their schema to the current one. `lock table` would also lock everything
+ * that a view reads.
  */
 export const lockViews = (views: readonly ViewOver[]): string => {
   const locks = views.map(({ name, schema }) => `alter view ${name} set schema ${schema};`);
@@ -82,7 +85,7 @@ export const checkViews = (views: readonly ViewOver[]): readonly string[] =>
 
 const isOther = `raise exception using errcode = '0A000', message = 'a view would not be the same with the new table'`;
 
-/** Also checks that nothing else about the views changed. */
+/** Replaces the views, after a check that nothing else about them changed. */
 export const replaceViews = (views: readonly ViewOver[]): readonly string[] =>
   views.length === 0
     ? []

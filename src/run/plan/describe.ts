@@ -74,7 +74,7 @@ const alteration = (plan: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> 
   const foreign = foreignKeyChanges(table, production!.constraints, production!.published?.constraints);
   const statements = [...foreign.drop, ...[...drop, ...key, ...make].map(({ sql }) => sql), ...foreign.make];
   if (isSameTable(plan)) return { ddl: statements, changes: texts };
-  // A new table replaces the old one, and may have other columns.
+  // A new table may have other columns than the table that it replaces.
   const difference = differenceOf(builtAs.columns, production!.columns);
   return { ddl: [], changes: [...(difference === '' ? [] : [`columns: ${difference}`]), ...texts] };
 };
@@ -90,7 +90,7 @@ const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPlan => {
   const [readersWait, writersWait] = waits(plan);
   const others = waysOf(table).strategies.filter(({ name }) => name !== strategy.name);
   const notices = [strategy.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
-  // Another strategy may be chosen later, once the rows of the run are known.
+  // The strategy may change later, when the rows are known.
   const dependents = production?.dependents.filter((one) => !isForReaders(one)) ?? [];
   const free = { ...plan, production: production && { ...production, dependents } };
   const orElse = others.find(({ mayTake }) => mayTake?.(free) === true);
@@ -238,7 +238,7 @@ export const describePlan = (
 /** W3C traceparent: `00-<trace>-<span>-01`. */
 const traceIdOf = (traceparent: string | undefined): string | null => traceparent?.split('-')[1] ?? null;
 
-/** `plans` is empty if the server could not say how the tables would be published. */
+/** Saves the plan with the run. `plans` is empty if the server could not plan the publication. */
 export const keepRunPlan = async (
   { client, spec, report, ...settings }: RunContext,
   runId: number,

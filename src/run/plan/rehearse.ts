@@ -1,12 +1,12 @@
-// Rehearses a run before its first byte is loaded: makes everything without rows, and rolls back.
+// Rehearses a run before loading: creates everything without rows, and rolls back.
 //
-// The server refuses now what it would refuse after the load. No row is read: the author's SQL is
-// planned with `limit 0`, which checks privileges and calls no function. Production is locked as a
-// reader locks it, and no statement waits long for a lock.
+// So the server refuses now what it would refuse after the load. No row is read: the author's SQL
+// gets `limit 0`, so that the server checks privileges and calls no function. Production is locked
+// like by a reader, and no statement waits long for a lock.
 //
-// No table is unlogged here, not even staging. If the server crashed before the rollback is in its
-// log, an empty file of an unlogged table would make the first recovery fail: "could not create
-// file …: File exists".
+// No table is unlogged here, not even staging. If the server crashed before it has logged the
+// rollback, the empty file of an unlogged table would make the first recovery fail: "could not
+// create file …: File exists".
 
 import { randomBytes } from 'node:crypto';
 import { withRollback, type Client, withPath } from '../../db/client.ts';
@@ -40,12 +40,12 @@ import { hookNames, type HookName } from '../../core/hook.ts';
 import type { SqlText } from '../../db/sql-file.ts';
 import { sqlError } from '../hooks.ts';
 
-/** A SQLSTATE of our own: nobody else uses class ZR. */
+/** SQLSTATE that shows that the SQL was parsed. Nobody else uses class ZR. */
 const readState = 'ZREAD';
 
 /**
- * Precedes a hook's SQL: the server parses the whole query before it executes this statement, which
- * fails.
+ * Precedes a hook's SQL and fails. The server parses the whole query before it executes this
+ * statement, and so finds syntax errors without executing the hook.
  */
 const stopFirst = `do $etl$ begin raise exception using errcode = '${readState}'; end $etl$;\n`;
 
@@ -59,8 +59,8 @@ const readStatements = async (client: Client, hook: HookName, sql: SqlText): Pro
 const prefix = 'prepare etl_rehearsal as ';
 
 /**
- * Only the hook `before` is resolved: later hooks may use what an earlier hook or publishing
- * creates.
+ * Checks the names that the hook `before` uses. Later hooks may use what earlier hooks or
+ * publishing create, so they are not checked.
  */
 const readNames = async (client: Client, path: readonly string[], sql: SqlText): Promise<void> => {
   // The extended protocol accepts only one statement: with several, the server executes none.
@@ -91,21 +91,26 @@ const rehearseHooks = async ({
 type RehearsalContext = BuildContext & Pick<RunContext, 'hookTexts'>;
 
 interface Rehearsal {
-  /** Plans in build order; empty if the rehearsal was hindered. */
+  /** Plans in build order; empty if the rehearsal was prevented (`hindered`). */
   readonly plans: readonly PublishPlan[];
   readonly notices: readonly string[];
-  /** Why the server could not say: a lock is held, or a hook may create what is missing. */
+  /** Why the server could not tell: a lock is held, or a hook may create what is missing. */
   readonly hindered: string | null;
 }
 
 const lockMs = 1_000;
 
-/** True if the error says nothing about the pipeline: a lock was held, or resources were short. */
+/**
+ * Returns true if the error does not concern the pipeline: a lock was held, or resources were
+ * short.
+ */
 const isHindrance = (state: string): boolean => lockStates.has(state) || state.startsWith('53');
 
 const unknownName = new Set(['42P01', '42703', '42883', '3F000', '42704']);
 
-/** Returns undefined if the error refuses the pipeline. */
+/**
+ * Returns the reason if the error prevents the rehearsal, or undefined if it refuses the pipeline.
+ */
 const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const state = codeOf(cause) ?? '';
@@ -116,8 +121,8 @@ const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => 
 };
 
 /**
- * Tries foreign keys from and to tables that are kept. The keys are made on the rehearsed tables
- * instead, so that nobody waits for locks.
+ * Tries foreign keys from and to kept tables, on the rehearsed tables, so that nobody waits for
+ * locks.
  */
 const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
   const isMade = (table: BuiltTable, place: number): boolean =>
@@ -145,8 +150,8 @@ const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<voi
 };
 
 /**
- * Columns of tables that SQL makes are not known yet; the build checks them. Errors:
- * ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
+ * Checks production tables. Columns that SQL makes are not known yet; the build checks them.
+ * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED, ETL_ATTRIBUTE_REFUSED.
  */
 const checkProduction = async (
   { client, spec }: Work,
@@ -168,7 +173,7 @@ const rehearseAll = async (
   planned: readonly PlannedTable[],
 ): Promise<readonly PublishPlan[]> => {
   const { client } = context;
-  // No pipeline's name ends in an underscore, so this schema's name is free.
+  // Names of pipelines do not end in an underscore, so this schema's name is free.
   const spec = { ...context.spec, name: `r${randomBytes(3).toString('hex')}_` };
   const aside = { ...context, spec };
   await client.query(
@@ -202,8 +207,8 @@ const rehearseAll = async (
 };
 
 /**
- * Also plans how the tables are published. `hooks`: those not called yet. Changes nothing on the
- * server. Errors: those of building and publishing that need no row, ETL_TEST_REFUSED, ETL_HOOK.
+ * Rehearses the run and plans its publication. Changes nothing. `hooks`: hooks not called yet.
+ * Errors: those of building and publishing that need no row, ETL_TEST_REFUSED, ETL_HOOK.
  */
 export const rehearse = async (
   context: RehearsalContext,

@@ -21,7 +21,7 @@ type Steps = TablePlan['steps'];
 const list = (texts: readonly string[], most = 3): string =>
   texts.length > most ? `${texts.slice(0, most).join(', ')}, … (${texts.length})` : texts.join(', ');
 
-/** Streams that all workers together would load, in a run from the beginning. */
+/** Returns the streams that all workers would load together, in a new run. */
 export const sharedBy = (
   planned: readonly PlannedTable[],
   { workers, chunkBytes }: Pick<RunSettings, 'workers' | 'chunkBytes'>,
@@ -47,7 +47,10 @@ const streamSteps = ({ files }: PlannedTable, shared: ReadonlySet<string>): Step
   return texts.map((text) => ({ step: 'stream', text }));
 };
 
-/** One entry per way of decoding, because the dialects of a table's locations may differ. */
+/**
+ * How files are decoded: one entry for each way, because the locations of a table may have
+ * different dialects.
+ */
 type DecoderChoices = readonly (DecoderChoice & { readonly locations: readonly string[] })[];
 
 const decoderChoices = (table: SourceTableSpec): DecoderChoices => {
