@@ -1,4 +1,4 @@
-// Opens a file: stored bytes, decompressed and converted to UTF-8. The ledger counts these bytes.
+// Opens a file: reads, decompresses and converts its bytes to UTF-8. The ledger counts the result.
 
 import { exceededBound } from './decode/bounds.ts';
 import { CorruptBytes } from './decode/contract.ts';
@@ -36,7 +36,7 @@ export interface Meter {
   decoded: number;
 }
 
-/** Bytes in `head`, often all bytes, are not read again. */
+/** Yields bytes of the stored file. Bytes in `head`, often all bytes, are not read again. */
 async function* storedBytes(
   file: InputFile,
   access: Access,
@@ -160,7 +160,10 @@ export const trailerError =
 
 const headBlockBytes = 64 * 1024;
 
-/** Only a read from before the last offset opens the file again. Memory: one read, one block. */
+/**
+ * Calls `use` with a function that reads bytes at an offset. Only an offset before the previous
+ * offset opens the file again. Memory: one read, one block.
+ */
 export const withBytes = async <T>(
   file: InputFile,
   access: Access,

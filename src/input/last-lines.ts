@@ -41,7 +41,7 @@ export const lastLinesStart = (
 /** missing: the file has fewer lines · long: the last lines are longer than records may be. */
 export type TrailerProblem = 'missing' | 'long';
 
-/** Holds the last lines back until the file ends. Memory: a block and the last lines. */
+/** Yields all but the last `lines` lines of a file. Memory: a block and the last lines. */
 export async function* withoutLastLines(
   reads: AsyncIterable<Buffer>,
   lines: number,

@@ -25,12 +25,12 @@ import { refusalOf } from './chunk/load-carefully.ts';
 import { createFileReader, type FileReader } from './chunk/file-reader.ts';
 import type { LoadPlan, LoadWork } from './load-plan.ts';
 
-/** Corrections per transaction. A record may have 2 MB, and so may its row. */
+/** Corrections per transaction. Each record may have 2 MB, and so may its row. */
 const correctionsAtOnce = 100;
 
 const filesShown = 5;
 
-/** A corrected record as a block of its own, at the position of the record that it corrects. */
+/** Returns a corrected record as a block of its own, at the position of the rejected record. */
 const blockOf = ({ fields, byte, line, record }: Correction, { splitter }: FileReader): RecordBlock => {
   const bytes = Buffer.from(csvRecord(fields, '\n'));
   const spans = splitter.split(bytes, true);
@@ -187,7 +187,7 @@ export const sayOutdated = async ({ client, report }: LoadWork, { lease }: LoadP
 const raised = (limit: RejectLimit, by: number): RejectLimit =>
   limit.kind === 'count' ? { kind: 'count', records: limit.records + by } : limit;
 
-/** Leaves room for rejects that are corrected later. The declared limits apply to the others. */
+/** Raises the reject limits by the number of rejects that corrections will replace. */
 export const withRoomForCorrections = async (client: Client, plan: LoadPlan): Promise<LoadPlan> => {
   const corrected = await correctionsByTable(client, plan.lease.runId);
   if (corrected.size === 0) return plan;

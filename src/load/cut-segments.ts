@@ -1,6 +1,6 @@
-// Divides the missing ranges among the workers. Files stay whole if their sizes divide evenly, and
-// small files share a job. Otherwise a scan ahead of the loaders cuts files into segments. All
-// loaders of one process load a stream together.
+// Divides the byte ranges that are not loaded yet among the workers. Files stay whole if their
+// sizes divide evenly, and small files share a job. Otherwise a scan ahead of the loaders cuts
+// files into segments. All loaders of one process load a stream together.
 
 import { createSplitter } from '../format/records/splitter.ts';
 import { segmentCuts } from '../format/records/record-blocks.ts';
@@ -17,7 +17,7 @@ import { tableOfFile, type SourceTableSpec } from '../core/declaration.ts';
 import type { Work } from '../queue/load-queue.ts';
 import { isSeekable, openInput } from '../input/input.ts';
 
-/** The end of a gap is known, and reading can start at any byte of its file. */
+/** A missing range that can be cut: its end is known, and its file can be read from any byte. */
 type Gap = Segment & { readonly byteEnd: number };
 
 /** Assumed ratio of decoded to stored bytes of a compressed file; CSV has 4 to 10. */
@@ -37,7 +37,7 @@ const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) =
 
 const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
 
-/** Bytes of the busiest worker, if free workers take the largest file left. */
+/** Returns the bytes of the busiest worker if each free worker takes the largest file left. */
 const longestShare = (sizes: readonly number[], workers: number): number => {
   const shares = Array.from({ length: workers }, () => 0);
   for (const size of sizes.toSorted((one, other) => other - one)) {
@@ -57,7 +57,7 @@ interface Missing {
   readonly missing: readonly Segment[];
   readonly files: readonly SourceFile[];
   readonly workers: number;
-  /** Files are cut for this number of workers, because other processes may help. */
+  /** Files are cut for this many workers: more than `workers`, as other processes may help. */
   readonly workersMax: number;
   readonly chunkBytes: number;
 }
@@ -78,7 +78,10 @@ const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[
   return groups;
 };
 
-/** A stream with several gaps is read once. A large stream would leave the other workers idle. */
+/**
+ * Returns streams that all workers load together: those with several gaps, to read them once, and
+ * large streams, which would leave the other workers idle.
+ */
 const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly Work[] => {
   const { missing, workers, chunkBytes } = all;
   const isUneven = pieceBytes(missing.map(sizeOf), workers, chunkBytes) !== Infinity;
@@ -91,7 +94,7 @@ const sharedStreams = (all: Missing, sizeOf: (gap: Segment) => number): readonly
 export const sharedFiles = (all: Missing): ReadonlySet<number> =>
   new Set(sharedStreams(all, sizesOf(all.files)).map(({ segments }) => segments[0]!.fileId));
 
-/** A gap hardly larger than a segment is not cut, because the scan would cost more. */
+/** Sorts the gaps. A gap hardly larger than a segment stays whole: a scan would cost more. */
 const sorted = (all: Missing) => {
   const { missing, files, workersMax, chunkBytes } = all;
   const sizeOf = sizesOf(files);
@@ -105,7 +108,7 @@ const sorted = (all: Missing) => {
   return { shared, whole, cut: missing.filter(isCut), bytes, sizeOf };
 };
 
-/** Loading so few bytes takes a tenth of a thread's start (docs/decisions/workers.md). */
+/** Loading this many bytes takes a tenth of the time of a thread's start: decisions/workers.md. */
 const smallBytes = 1024 * 1024;
 
 /** True if starting threads takes longer than loading; false for streams of unknown size. */
@@ -135,7 +138,7 @@ async function* piecesOf(
   yield { fileId: file.id, start, byteEnd: gap.byteEnd };
 }
 
-/** Each job costs time, but every worker still gets several jobs. */
+/** Groups gaps into few jobs, because each job costs time, but into several for each worker. */
 export const jobsOf = (
   gaps: readonly Segment[],
   workers: number,

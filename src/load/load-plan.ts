@@ -17,7 +17,7 @@ import type { Queues } from '../queue/job-queue.ts';
 import type { PipelineFile } from '../pipeline/definition.ts';
 import type { Reporter } from '../report/report.ts';
 
-/** Shared by all loaders of a run. Plain data, because each thread gets a clone. */
+/** What all loaders of a run share, as plain data, because each thread gets a clone. */
 export interface LoadPlan {
   readonly pipeline: string;
   readonly address: ServerAddress;
@@ -25,7 +25,7 @@ export interface LoadPlan {
   readonly chunkBytes: number;
   readonly streamChunkBytes: number;
   readonly rejectLimit: RejectLimit | undefined;
-  /** A thread finds here the functions of the definition, which cannot be cloned. */
+  /** A thread imports the definition's functions from this file, because they cannot be cloned. */
   readonly file: PipelineFile | undefined;
   readonly tables: readonly {
     readonly table: SourceTableSpec;

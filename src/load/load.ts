@@ -21,7 +21,7 @@ import type { Pool } from './thread/pool.ts';
 import { createPieceMemory } from './thread/reader.ts';
 import { createReadingThreads, type ReadingThreads } from './thread/reading-threads.ts';
 
-/** One is enough: a piece is read much faster than loaded (docs/benchmarks/findings.md). */
+/** Pieces read ahead. A piece is read much faster than loaded (docs/benchmarks/findings.md). */
 const piecesWaiting = 1;
 
 const followTables = (
@@ -49,8 +49,8 @@ interface Loading {
 }
 
 /**
- * Jobs share the connection, and node-postgres takes one statement at a time. Proved by
- * test/integration/library.test.ts, "loads many streams at once".
+ * Queries loaded chunks in turn: jobs share the connection, and node-postgres takes one statement
+ * at a time. Proved by test/integration/library.test.ts, "loads many streams at once".
  */
 const askInTurn = (client: Client, runId: number): Loading['chunksOf'] => {
   let last: Promise<unknown> = Promise.resolve();
@@ -109,7 +109,7 @@ const loadFile = async (
         memory,
         threads,
         stops,
-        // A job that is delivered again has the same pieces as the first time.
+        // Loaded pieces are skipped: a job that is delivered again has the same pieces as before.
         known: await chunksOf(file.id),
         onKnown: progress.add,
         load: ({ piece, expectedEnd, readMs }, own) => {
@@ -131,7 +131,7 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
   const { abort, drain } = loading.work;
   return async (job, leave) => {
     leave.throwIfAborted();
-    // Only the segments of a stream are loaded together, and all are of one file.
+    // The segments of a job are loaded together only if they are ranges of one stream.
     const groups = job.pieceBytes === undefined ? job.segments.map((one) => [one]) : [job.segments];
     for (const segments of groups)
       await loadFile(
@@ -178,7 +178,7 @@ export const withSegmentWork = async <T>(
   }
 };
 
-/** A loader may have found the end of a file since the plan was read. */
+/** Reads the files again, because a loader may have found a file's end since the last query. */
 const filesNow = async (
   { client }: LoadWork,
   { lease }: LoadPlan,
@@ -186,7 +186,7 @@ const filesNow = async (
 ): Promise<readonly SourceFile[]> =>
   files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
 
-/** A gap in the ledger after all jobs means that the queue was emptied; the run starts over. */
+/** Throws if the ledger has gaps after all jobs: somebody emptied the queue. */
 const expectLoaded = async (work: LoadWork, plan: LoadPlan, files: readonly SourceFile[]): Promise<void> => {
   const { client, queues } = work;
   const chunks = await loadedChunks(client, plan.lease.runId);
@@ -209,7 +209,7 @@ const countsOf = (
   return counts;
 };
 
-/** Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT. */
+/** Loads all missing segments. Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT. */
 export const loadMissing = async (
   work: LoadWork,
   plan: LoadPlan,
@@ -222,14 +222,14 @@ export const loadMissing = async (
   const chunks = await loadedChunks(client, lease.runId);
   const missing = missingSegments(files, chunks);
   if (missing.length === 0) {
-    // A process killed right after its last commit leaves that job queued.
+    // A process that was killed right after its last commit has left that job in the queue.
     await queue?.emptied;
     followTables(work, plan, files, chunks);
     return new Map();
   }
   const tables = plan.tables.map(({ table }) => table);
   const counts = countsOf(files, chunks);
-  // A run that its rejects stopped must not collect more rejects from unchanged files.
+  // A resumed run that is over its reject limit stops here, before it collects more rejects.
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
   const workersMax = jobId === undefined ? workers : helpedShare * workers;
   const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, async (options, secondsOf) => {

@@ -7,7 +7,7 @@ import { secondsSince } from '../core/amounts.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
 
 export interface TableProgress {
-  /** The numbers are negative when a chunk was rolled back. */
+  /** Adds decoded bytes and records; negative numbers when a chunk was rolled back. */
   readonly add: (bytes: number, counts: Counts) => void;
   /** Sets the byte at which the file's data ends, or probably ends. */
   readonly endAt: (fileId: number, byte: number) => void;
@@ -24,7 +24,7 @@ export const followTable = (
 ): TableProgress => {
   const filesById = new Map(files.map((file) => [file.id, file]));
   const loaded = chunks.filter(({ fileId }) => filesById.has(fileId));
-  // If a file's end is unknown, its stored size is a guess, and may be less than its header's size.
+  // If a file's end is unknown, its stored size is used. It may be less than the decoded header.
   const sizes = new Map(
     files.map(({ id, dataByte, dataEnd, bytes: stored }) => [
       id,
@@ -49,7 +49,7 @@ export const followTable = (
     report();
     emit({ type: 'loaded', table, seconds });
   };
-  // Listeners need the starting point to tell this process's speed from earlier progress.
+  // Listeners compute this process's speed from here, without the progress of earlier processes.
   report();
   reportWhenLoaded();
   return {

@@ -1,4 +1,4 @@
-// How many rejects a run may still have.
+// Computes how many rejects a run may still have.
 
 import { addCounts, noCounts } from '../core/counts.ts';
 import type { Counts } from '../core/model.ts';

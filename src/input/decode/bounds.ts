@@ -1,20 +1,20 @@
-// Limits of decompression: a small file made for this purpose expands to terabytes.
+// Limits of decompression, because a small malicious file can expand to terabytes.
 
 /** Limits that a table declares for its files. */
 export interface Bounds {
-  /** Decompressed bytes for each stored byte. */
+  /** Most decompressed bytes for each stored byte. */
   readonly maxRatio: number;
-  /** Decompressed bytes of one file. */
+  /** Most decompressed bytes of one file. */
   readonly maxBytes: number;
 }
 
-/** Real tables shrink at most to 1/760, with zstd. With gzip, zeros shrink to 1/1,000. */
+/** Real tables shrink at most to 1/760, with zstd. Gzip shrinks even zeros only to 1/1,000. */
 export const maxRatioDefault = 1000;
 
 /** A tebibyte: longer CSV files are sent in parts. */
 export const maxBytesDefault = 2 ** 40;
 
-/** Up to this size any ratio is allowed: a few equal lines compress very well. */
+/** Up to this decompressed size, any ratio is allowed: a few equal lines compress very well. */
 const harmlessBytes = 64 * 1024 * 1024;
 
 export const exceededBound = (

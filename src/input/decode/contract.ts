@@ -39,7 +39,7 @@ export class UnreadableArchive extends Error {}
 export interface Container {
   readonly name: string;
   readonly matches: (head: Buffer) => boolean;
-  /** Files by offset, without directories. Errors: UnreadableArchive, those of `read`. */
+  /** Lists files, not directories, by offset. Errors: UnreadableArchive, those of `read`. */
   readonly members: (archive: ArchiveBytes) => Promise<readonly Member[]>;
   readonly decode: (bytes: AsyncIterable<Buffer>, part: MemberPart) => AsyncIterable<Buffer>;
 }

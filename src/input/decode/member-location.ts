@@ -5,7 +5,7 @@ interface MemberLocation {
   readonly member: string | undefined;
 }
 
-/** An exclamation mark at the beginning excludes files instead. */
+/** Splits a location at its first `!/`, but not at its beginning, where `!` excludes files. */
 export const memberLocation = (text: string): MemberLocation => {
   const at = text.indexOf('!/', 1);
   return at === -1

@@ -21,7 +21,7 @@ export const containerOf = (head: Buffer): Container | undefined =>
 export const decodingOf = (head: Buffer): Decoding | undefined =>
   decodings.find(({ matches }) => matches(head));
 
-/** The first bytes decide, else the name. Undefined: not compressed, or empty. */
+/** Finds the compression by the first bytes, else by the name. Undefined if none, or empty. */
 export const decodingOfFile = (head: Buffer, name: string): Decoding | undefined => {
   if (head.length === 0) return undefined;
   const path = name.toLowerCase();

@@ -5,12 +5,12 @@ import { pipeline, Readable, type Transform } from 'node:stream';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import { CorruptBytes } from './contract.ts';
 
-/** zlib has this code for truncated data, and for too small buffers, which do not occur here. */
+/** True for truncated data. zlib also has this code for small buffers, which do not occur here. */
 const isCutOff = (error: unknown): boolean => codeOf(error) === 'Z_BUF_ERROR';
 
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
-/** `bytes` begin at offset `start` of the file. `name` is the format for messages. */
+/** Decompresses `bytes`, which begin at offset `start` of the file. Messages name the format. */
 export async function* throughZlib(
   bytes: AsyncIterable<Buffer>,
   decompressor: Decompressor,
@@ -19,7 +19,7 @@ export async function* throughZlib(
 ): AsyncGenerator<Buffer, void> {
   let given = 0;
   let failure: { readonly error: unknown } | undefined;
-  // zlib may still read a block after the next one was requested, which reuses its memory.
+  // Copies blocks, because zlib may still read a block when later requests reuse its memory.
   async function* copies(): AsyncGenerator<Buffer, void> {
     try {
       for await (const block of bytes) {

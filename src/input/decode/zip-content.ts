@@ -9,7 +9,7 @@ import { throughZlib } from './through-zlib.ts';
 export const stored = 0;
 export const deflated = 8;
 
-/** zlib allocates the whole chunk, even for a few bytes, and refuses chunks below 64 bytes. */
+/** Returns zlib's buffer size. zlib allocates all of it, even for a few bytes, and needs 64. */
 const chunkOf = ({ bytes }: MemberPart): number => Math.max(64, Math.min(bytes, readBytes));
 
 const otherSize = ({ end }: MemberPart): CorruptBytes =>

@@ -7,7 +7,7 @@ import type { MemberPart } from '../../core/model.ts';
 import { UnreadableArchive, type ArchiveBytes, type Member } from './contract.ts';
 import { deflated, stored } from './zip-content.ts';
 
-/** Bytes of one read. yauzl wants a few bytes at a time, and each read may be a request. */
+/** Bytes per read. yauzl wants a few bytes at a time, and a read may be a network request. */
 const windowBytes = 256 * 1024;
 
 /** Copies the bytes, because the stream may reuse the memory of a piece. */
@@ -20,7 +20,7 @@ const collectBytes = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
 class DirectoryReader extends yauzl.RandomAccessReader {
   readonly #archive: ArchiveBytes;
   #window: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
-  /** The error that made reading fail; yauzl would wrap it. */
+  /** The original error of a failed read, because yauzl wraps it. */
   failure: { readonly error: unknown } | undefined;
 
   constructor(archive: ArchiveBytes) {
@@ -101,7 +101,7 @@ interface OrderedEntry {
 const overlap = ({ fileName }: yauzl.Entry): UnreadableArchive =>
   new UnreadableArchive(`${fileName} overlaps the member after it, so that bytes would be read twice`);
 
-/** Refuses members that overlap: with them, a small archive could expand without limit. */
+/** Sorts members. Refuses overlaps, with which a small archive could expand without limit. */
 const inOrder = (entries: readonly yauzl.Entry[], archiveBytes: number): readonly OrderedEntry[] => {
   const sorted = entries.toSorted(
     (one, other) => one.relativeOffsetOfLocalHeader - other.relativeOffsetOfLocalHeader,

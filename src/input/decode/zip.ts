@@ -3,7 +3,7 @@
 import type { Container } from './contract.ts';
 import { contentOf } from './zip-content.ts';
 
-/** The second number begins the directory's end, which is all that an empty archive has. */
+/** Magic numbers of a zip archive with files, and of an empty archive. */
 const magics = [Buffer.from('PK\x03\x04'), Buffer.from('PK\x05\x06')];
 
 export const zip: Container = {

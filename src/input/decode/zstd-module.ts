@@ -24,7 +24,7 @@ const open = (): Promise<Exports> =>
         resolve(opened.instance.exports as Exports);
       }
     }
-    // Hides `fetch` from `init`, which would load the module with it: that takes Node 60 ms.
+    // Hides `fetch` from `init`, which would load the module with `fetch`: that takes Node 60 ms.
     const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
     if (fetch !== undefined) Object.defineProperty(globalThis, 'fetch', { ...fetch, value: undefined });
     try {
@@ -34,10 +34,10 @@ const open = (): Promise<Exports> =>
     }
   });
 
-/** A block is at most 128 KiB long, stored or decoded (RFC 8878, 3.1.1.2), plus a frame header. */
+/** Room for a block of at most 128 KiB (RFC 8878, 3.1.1.2), and a frame header. */
 const roomBytes = 128 * 1024 + 32;
 
-/** ZSTD_inBuffer and ZSTD_outBuffer: address, size, bytes used. */
+/** Size of zstd's structs ZSTD_inBuffer and ZSTD_outBuffer: address, size, bytes used. */
 const structBytes = 12;
 
 const errorsMax = 120;
@@ -45,7 +45,7 @@ const errorsMax = 120;
 interface ZstdFrame {
   /** Decodes up to one block; undefined if damaged. The result is valid until the next call. */
   readonly decode: (bytes: Buffer) => Uint8Array | undefined;
-  /** True if the frame's checksum was right, too. */
+  /** True if the whole frame was decoded, and its checksum was right. */
   readonly isEnded: () => boolean;
   readonly close: () => void;
 }

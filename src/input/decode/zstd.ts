@@ -1,5 +1,5 @@
-// zstd: consecutive frames, also skippable ones (RFC 8878). Parses frames itself, because Node's
-// createZstdDecompress stops after a frame, and ignores truncation before Node 24.
+// Decompresses zstd (RFC 8878). Parses frames itself, because Node's createZstdDecompress stops
+// after a frame, and ignores truncation before Node 24.
 
 import * as zlib from 'node:zlib';
 import { inLargeBlocks } from '../../core/large-blocks.ts';
@@ -9,10 +9,10 @@ import { throughZlib, type Decompressor } from './through-zlib.ts';
 
 interface ByteQueue {
   readonly at: () => number;
-  /** Undefined if the stream has fewer bytes. Their memory is not reused. */
+  /** Returns the next bytes, which remain valid. Undefined if the stream has fewer bytes. */
   readonly take: (bytes: number) => Promise<Buffer | undefined>;
   readonly skip: (bytes: number) => Promise<boolean>;
-  /** Bytes read and not taken. After a failed take: all bytes that the stream has left. */
+  /** Number of bytes read but not taken. After a failed take, all remaining bytes are read. */
   readonly left: () => number;
 }
 
@@ -21,7 +21,7 @@ const queueBytes = (stream: AsyncIterator<Buffer>): ByteQueue => {
   let pieces: Buffer[] = [];
   let waiting = 0;
   let at = 0;
-  /** Copies the piece, because the stream may reuse its memory. False at the end. */
+  /** Reads and copies a piece, because the stream may reuse its memory. False at the end. */
   const readMore = async (): Promise<boolean> => {
     const { done, value } = await stream.next();
     if (done === true) return false;
@@ -60,7 +60,7 @@ const magicBytes = 4;
 /** The last hexadecimal digit of a skippable frame's magic number may have any value. */
 const isSkippable = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
-/** The zstd program has the same limit without its option --long=28. */
+/** Largest window; the zstd program has the same limit without its option --long=28. */
 const windowBytesMax = 128 * 1024 * 1024;
 
 const blockBytesMax = 128 * 1024;
@@ -214,6 +214,6 @@ const magicOf = (head: Buffer): number => (head.length < magicBytes ? 0 : head.r
 export const zstd: Decoding = {
   name: 'zstd',
   matches: (head) => magicOf(head) === frameMagic || isSkippable(magicOf(head)),
-  // Decoded blocks have at most 128 KiB, and later steps have a cost per block.
+  // Joins decoded blocks, which have at most 128 KiB, because later steps have a cost per block.
   decode: (bytes) => inLargeBlocks(decodeFrames(bytes), readBytes),
 };

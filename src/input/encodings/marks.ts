@@ -8,11 +8,11 @@ const marks: readonly (readonly [EncodingName, Buffer])[] = [
   ['utf-16be', Buffer.of(0xfe, 0xff)],
 ];
 
-/** Begins like the mark of UTF-16LE; no text in UTF-16LE has a NUL after its mark. */
+/** This mark begins with the mark of UTF-16LE, but no text in UTF-16LE begins with a NUL. */
 const markOfUtf32 = Buffer.of(0xff, 0xfe, 0, 0);
 
 const beginsWith = (head: Buffer, mark: Buffer): boolean => head.subarray(0, mark.length).equals(mark);
 
-/** Undefined for a file without a mark, or with that of UTF-32. */
+/** Returns the encoding that a file's mark names. Undefined without a mark, and for UTF-32. */
 export const markedEncoding = (head: Buffer): EncodingName | undefined =>
   beginsWith(head, markOfUtf32) ? undefined : marks.find(([, mark]) => beginsWith(head, mark))?.[0];

@@ -5,7 +5,7 @@ import iconv from 'iconv-lite';
 import { invalidByte, type Transcoder } from './contract.ts';
 import type { EncodingName } from './labels.ts';
 
-/** In the standard, gbk means gb18030; euc-kr and big5 have extensions of Windows and Hong Kong. */
+/** iconv-lite's names for what the standard (encoding.spec.whatwg.org) means by these labels. */
 const iconvNames: Partial<Record<EncodingName, string>> = {
   gbk: 'gb18030',
   'euc-kr': 'cp949',

@@ -13,7 +13,7 @@ const createTranscoder = async (name: EncodingName): Promise<Transcoder> => {
   return (await import('./single-byte.ts')).createSingleByte(name);
 };
 
-/** The memory of a block is reused when the second block after it is requested. */
+/** Converts bytes to UTF-8. A block's memory is reused when the second block after it is read. */
 export async function* transcoded(
   bytes: AsyncIterable<Buffer>,
   encoding: Exclude<EncodingName, 'utf-8'>,

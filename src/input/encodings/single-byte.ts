@@ -38,13 +38,13 @@ const tableOf = (name: EncodingName): { readonly utf8: Buffer; readonly lengths:
   return { utf8, lengths };
 };
 
-/** The bytes stay in the processor's cache between reading and writing. */
+/** Bytes converted at once: few enough for the processor's cache between reading and writing. */
 const sliceBytes = 32 * 1024;
 
 /** Only characters 80 to bf begin with this byte in UTF-8. */
 const beforeControls = 0xc2;
 
-/** Undefined: the slice has bytes 80 to 9f, which differ in windows-1252. */
+/** Writes a slice as Latin-1. Undefined if it has bytes 80 to 9f: windows-1252 differs there. */
 const writeLatin1 = (slice: Buffer, out: Buffer, to: number): number | undefined => {
   const text = slice.toString('latin1');
   const bytes = out.write(text, to);

@@ -7,7 +7,7 @@ export const filesAtOnceMax = 16;
 /** Undefined: the file was not begun, because another file failed. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
 
-/** Throws the error of the first failed file in order, as without concurrency. */
+/** Calls `work` for several files at once. Throws the first error in the order of the files. */
 export const withFilesAtOnce = async <File, Result>(
   files: Iterable<File> | AsyncIterable<File>,
   work: (file: File, index: number) => Promise<Result>,

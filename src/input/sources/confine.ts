@@ -2,12 +2,14 @@
 
 import { isAbsolute, relative, resolve } from 'node:path';
 
-/** Marks where the value of a parameter begins in a varied path. A private-use character. */
+/** A private-use character: marks where a parameter's value begins in a copy of the path. */
 export const mark = '\uf8ff';
 
 const glob = /[*?{}()[\]!@+]/;
 
 /**
+ * Returns the directory that the author wrote before the first value of a parameter.
+ *
  * @param varied the path with another value of a parameter. The author's part ends at its mark, or,
  *   if the mark is lost, where the two paths differ
  * @param special matches where the directories end, such as at a glob
@@ -20,10 +22,7 @@ export const writtenDirectory = (path: string, varied: string, special: RegExp):
   return plain.slice(0, plain.lastIndexOf('/') + 1);
 };
 
-/**
- * The directory that the author wrote before the first value of a parameter, or else the working
- * directory. Undefined: the path has no parameter.
- */
+/** Returns the directory that a path with parameters must not leave. Undefined if it has none. */
 export const confinementOf = (
   path: string,
   varied: readonly string[] | undefined,

@@ -13,7 +13,7 @@ export interface Listing {
   readonly table: string;
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  /** Locations made from parameters: these must not lead out of the author's directory or host. */
+  /** Locations made from parameters, which must not lead out of the author's directory or host. */
   readonly varied?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
@@ -53,22 +53,22 @@ export interface OptionRule {
 export interface Source {
   readonly name: string;
   readonly matches: (location: string) => boolean;
-  /** What is wrong with a location, as the end of a sentence without secrets. */
+  /** Says what is wrong with a location: the end of a sentence, without secrets. */
   readonly problem: (location: string) => string | undefined;
   readonly options: Readonly<Record<string, OptionRule>>;
   /** Lists files in a fixed order, each once. Errors: ETL_SOURCE_NOT_FOUND and others. */
   readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
-  /** Compares a listed version with the loaded version. Absent: only `look` tells. */
+  /** Compares a listed version with the loaded version. If absent, `look` reads each version. */
   readonly isVersion?: (version: string, seen: SeenVersion) => boolean;
-  /** The part of a fingerprint that moves with the file, and that no other file has. */
+  /** Returns the part of a fingerprint that a moved file keeps, and that no other file has. */
   readonly identityOf?: (fingerprint: string) => string | undefined;
-  /** The part of a fingerprint that copies of the file have, too. */
+  /** Returns the part of a fingerprint that copies of the file have, too. */
   readonly contentOf?: (fingerprint: string) => string | undefined;
-  /** ENOENT and ETL_SOURCE_GONE mean: the file is gone. */
+  /** Reads a file's version and first bytes. ENOENT or ETL_SOURCE_GONE: the file is gone. */
   readonly look: (file: NamedFile, access: Access) => Promise<Look>;
-  /** Opening at any byte is cheap: such files are cut into segments. */
+  /** True if opening at any byte is cheap: such files are cut into segments. */
   readonly isSeekable: boolean;
-  /** Other processes find the same files at the same locations. */
+  /** True if other processes find the same files at the same locations. */
   readonly isShared: boolean;
   /**
    * Yields the bytes [start, end), fewer if the file is shorter, in blocks of at most `blockBytes`.

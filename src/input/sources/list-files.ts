@@ -10,7 +10,7 @@ import { confinementOf, isBelow } from './confine.ts';
 import type { Listed, Listing } from './contract.ts';
 import { irregularKind, versionIn } from './read-file.ts';
 
-// tinyglobby silently skips unreadable directories: a replaced table would lose their rows.
+// Unreadable directories, which tinyglobby silently skips: a replaced table would lose their rows.
 
 interface Unreadable {
   readonly path: string;
@@ -19,7 +19,7 @@ interface Unreadable {
 
 type ListedThen = (error: unknown, entries: readonly Dirent[]) => void;
 
-/** tinyglobby's stars do not match line breaks, so they become characters that no name has. */
+/** Replaces line breaks, which tinyglobby's stars do not match, by characters that no name has. */
 const hideBreaks = (text: string): string =>
   text.replace(/[\n\r\u2028\u2029]/g, (at) => String.fromCharCode(0xdc00 + (at.charCodeAt(0) & 0xff)));
 
@@ -55,7 +55,7 @@ const listDirectory = async (path: string): Promise<readonly Dirent[]> => {
   return seen.map((entry) => Object.assign(entry, { name: hideBreaks(entry.name) }));
 };
 
-/** If the first directory is missing, nothing matches. */
+/** A file system that records unreadable directories, except a missing first directory. */
 const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   let isRoot = true;
   const readdir = (hidden: PathLike, _options: unknown, listed: ListedThen): void => {
@@ -80,7 +80,7 @@ interface Crawled {
   readonly unreadable: readonly Unreadable[];
 }
 
-/** tinyglobby itself would begin at a parent directory, and read unrelated directories. */
+/** Splits off the directory of a glob: tinyglobby would begin above it, and read too much. */
 const splitPattern = (pattern: string): { readonly base: string; readonly rest: string } => {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
@@ -93,7 +93,7 @@ const splitPattern = (pattern: string): { readonly base: string; readonly rest: 
   return { base: base === '' && first > 0 ? '/' : base, rest };
 };
 
-/** Follows links, but a link to a directory above itself only once. */
+/** Finds the files of a glob. Follows links, but a link to a directory above itself only once. */
 const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled> => {
   const { base, rest } = splitPattern(pattern);
   const unreadable: Unreadable[] = [];
@@ -146,7 +146,7 @@ const expand = async (
   return found.map((file) => resolve(file)).sort();
 };
 
-/** A file with several links would otherwise be loaded once for each link. */
+/** Keeps one path per file: otherwise, a file with several links would be loaded several times. */
 const withoutLinksToOthers = async (
   paths: readonly string[],
   workingDirectory: string,
@@ -159,7 +159,7 @@ const withoutLinksToOthers = async (
       throw failedAt(path, cause);
     }),
   );
-  // The working directory may be below a link.
+  // The working directory may itself be below a link.
   const base = await realpath(workingDirectory);
   const chosen = new Map<string, string>();
   for (const [index, path] of paths.entries()) {
@@ -171,7 +171,7 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
-/** Does not open the file: opening a pipe could block. */
+/** Returns a file's version without opening the file, because opening a pipe could block. */
 const listedFile = async (table: string, path: string, file: string): Promise<Listed> => {
   const stats = await stat(path, { bigint: true });
   const what = irregularKind(stats);

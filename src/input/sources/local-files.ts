@@ -32,7 +32,7 @@ async function* list(listing: Listing): AsyncGenerator<Listed, void> {
   yield* await listFiles(listing);
 }
 
-/** Some file systems keep times in steps of two seconds: a second change may leave no trace. */
+/** Some file systems keep times in steps of 2 s: another change in a step may leave no trace. */
 const timeStepMs = 2_000;
 
 const isVersion = (version: string, { fingerprint, seenAt }: SeenVersion): boolean => {

@@ -25,7 +25,7 @@ export const irregularKind = (stats: StatsBase<number | bigint>): string | undef
   return stats.isSocket() ? 'a socket' : 'a device';
 };
 
-/** A pipe may have replaced the file after it was listed, and must not block. */
+/** Opens a regular file. A pipe that has replaced the file since the listing must not block. */
 const openRegular = async (path: string): Promise<FileHandle> => {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const kind = irregularKind(await handle.stat());

@@ -6,7 +6,7 @@ import { localFiles } from './local-files.ts';
 import { s3 } from './s3/s3.ts';
 import { stdin } from './stdin.ts';
 
-/** The first match is used. Any text may be a path, so files are last. */
+/** The first source that matches a location is used. Any text may be a path: files are last. */
 const sources: readonly Source[] = [stdin, http, s3, localFiles];
 
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;
@@ -33,8 +33,8 @@ export const bySource = (
 };
 
 /**
- * taken: options of the sources of these locations (undefined: of all sources) · others: by each
- * other option, the sources that have it.
+ * Returns the options that the sources of these locations take (undefined: all sources), and for
+ * each other option the sources that take it.
  */
 export const optionsOf = (
   locations: readonly string[] | undefined,

@@ -23,14 +23,14 @@ export interface Patience {
   readonly ms: number;
 }
 
-/** Half of each pause is random, so that readers do not return together. */
+/** Half of each pause between tries is random, so that readers do not return together. */
 const pauseFirstMs = 250;
 const pauseMsMax = 10_000;
 
 interface Tries {
   /**
-   * Waits until the next try. Throws `cause` if it is not Passing, the signal's reason, or
-   * ETL_SOURCE_UNREACHABLE after the last try.
+   * Waits until the next try. Throws `cause` unless it is Passing, the signal's reason once it is
+   * aborted, and ETL_SOURCE_UNREACHABLE after the last try.
    */
   readonly again: (cause: unknown) => Promise<void>;
   readonly reset: () => void;
@@ -78,7 +78,7 @@ export const withTries = async <T>(
 };
 
 export interface RangeAnswer {
-  /** Offset of the first byte: the requested or an earlier one. Servers without ranges send 0. */
+  /** Offset of the first byte: the requested offset, or 0 from a server without ranges. */
   readonly from: number;
   readonly total: number | undefined;
   readonly body: AsyncIterable<Buffer>;

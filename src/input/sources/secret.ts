@@ -4,7 +4,7 @@ import type { SourceOptions } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { isSecret, type Secret } from '../../core/secret.ts';
 
-/** Errors: ETL_SOURCE_SECRET. */
+/** Returns the value of the secret's environment variable. Errors: ETL_SOURCE_SECRET. */
 export const secretValue = ({ name }: Secret, table: string): string => {
   const value = process.env[name];
   if (value === undefined || value === '') throw new EtlError('ETL_SOURCE_SECRET', { table, name });

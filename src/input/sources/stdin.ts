@@ -15,16 +15,16 @@ import { lookAtFile, readRange } from './read-file.ts';
 
 const location = '-';
 
-/** Threads find the descriptor, which the whole process shares, under this key. */
+/** Threads find the file's descriptor in Node's environment data under this key. */
 const descriptorKey = 'sluice: file of standard input';
 
 const spaceCheckBytes = 64 * 1024 * 1024;
-/** Free space that other programs keep: this much, or a twentieth of a small file system. */
+/** Free space left for other programs: this much, or a twentieth of a small file system. */
 const spaceLeftBytes = 1024 * 1024 * 1024;
 
 const write = promisify(writeTo);
 
-/** Removes the file's name: the system frees its space even if the process is killed. */
+/** Opens a file and removes its name, so that its space is freed even if the process is killed. */
 const openUnnamed = async (): Promise<number> => {
   const directory = await mkdtemp(join(tmpdir(), 'sluice-stdin-'));
   try {

@@ -8,15 +8,16 @@ import type { ChunkLoad } from './chunk.ts';
 import type { FileReader } from './file-reader.ts';
 
 export interface Attempts {
-  /** `work` sends the statements `first`. A refusal is undone and returned. */
+  /** Calls `work`, which must send `first` before its statements. Undoes and returns a refusal. */
   readonly attempt: (work: (first: readonly Query[]) => Promise<unknown>) => Promise<Error | undefined>;
   readonly undo: () => void;
   readonly end: () => Promise<void>;
 }
 
 /**
- * Nested savepoints would each take an entry of the server's lock table. Proved by
- * test/integration/load-chunk.test.ts, "more refusals than the server has locks".
+ * Uses one savepoint again and again, because each nested savepoint would take an entry of the
+ * server's lock table. Proved by test/integration/load-chunk.test.ts, "more refusals than the
+ * server has locks".
  */
 export const createAttempts = (client: Client): Attempts => {
   const [savepoint, release, rollback] = ['savepoint', 'release savepoint', 'rollback to savepoint'].map(

@@ -10,7 +10,7 @@ import { isSeekable, openInput, type Meter } from '../../input/input.ts';
 import type { FileSegment } from './loader.ts';
 import { blocksOfPiece, type Piece } from './pieces.ts';
 
-/** Smallest read: a record that spans many reads is copied once for each read. */
+/** Smallest read, in bytes. A record that spans many reads is copied once for each read. */
 const readBytesMin = 64 * 1024;
 
 export interface BlockSource {
@@ -23,7 +23,7 @@ export interface BlockSource {
 }
 
 interface Reading extends FileSegment {
-  /** Its signal ends the reading of a stream, even before the first block of the segment. */
+  /** `access.signal` ends the reading of a stream, even before the segment's first block. */
   readonly access: Access;
   readonly splitter: Splitter;
   readonly chunkBytes: number;
@@ -55,7 +55,7 @@ const partAfter = (block: RecordBlock, { byte, record }: Position): RecordBlock 
     : sliceBlock(block, first, records);
 };
 
-/** A piece is one chunk, or more if a chunk ends early because of its rejects. */
+/** Reads a piece as one chunk, or as several chunks if rejects make a chunk end early. */
 const readPiece = (piece: Piece): BlockSource => {
   const blocks = blocksOfPiece(piece);
   async function* from(position: Position): AsyncGenerator<RecordBlock, void> {
@@ -81,10 +81,10 @@ interface KeptBlock {
   readonly memory: Buffer;
 }
 
-/** Memory is allocated in multiples of this, so that it usually fits the next block, too. */
+/** Memory is allocated in multiples of this size, so that it usually fits the next block, too. */
 const keptStepBytes = 256 * 1024;
 
-/** Reuses memory: allocating costs more than copying. */
+/** Keeps the memory of earlier blocks for later blocks: allocating costs more than copying. */
 const createBlockMemory = () => {
   const free: Buffer[] = [];
   const take = (bytes: number): Buffer => {

@@ -43,8 +43,8 @@ export const emptyChunk = (start: Position): Chunk => ({
 });
 
 /**
- * Yields about `chunkBytes`, fewer if many records are rejected. No block has more records than a
- * chunk may have rejects: this bounds the decoded size of a block.
+ * Yields blocks of about `chunkBytes` together, fewer if many records are rejected. No block has
+ * more records than a chunk may have rejects: this bounds the decoded size of a block.
  */
 export async function* chunkBlocks(load: ChunkLoad, chunk: Chunk): AsyncGenerator<RecordBlock, void> {
   const { rejectsMax, source, breakOff } = load;
@@ -53,7 +53,7 @@ export async function* chunkBlocks(load: ChunkLoad, chunk: Chunk): AsyncGenerato
     for (const block of piecesOf(whole, rejectsPerChunkMax, chunkBytes)) {
       breakOff.throwIfAborted();
       yield block;
-      // A chunk ends where the next block would take its size further away from `chunkBytes`.
+      // The chunk ends if another block like this would take it further away from `chunkBytes`.
       if (positionAfter(block).byte - chunk.start.byte + block.fileBytes / 2 >= chunkBytes) return;
       if (chunk.rejects.length >= rejectsMax) return;
     }
@@ -65,7 +65,7 @@ export interface Rows extends DecodedBlock {
 }
 
 /**
- * Decodes up to the last reject that the chunk may have. Proved by
+ * Decodes a block, or only its beginning if the chunk has no room for all of its rejects. Proved by
  * test/integration/reject-bounds.test.ts, "keeps no more than each worker may".
  */
 export const decodeRows = ({ reader, rejectsMax }: ChunkLoad, block: RecordBlock, chunk: Chunk): Rows => {

@@ -7,12 +7,12 @@ import { collectRows } from '../../db/connect/pg.ts';
 import { inline, type Query } from '../../db/sql.ts';
 import { copyPieceBytes } from '../../core/limits.ts';
 
-/** Copies small buffers: the stream keeps them in a queue, and the caller reuses their memory. */
+/** Copies small buffers, because the stream queues them while the caller reuses their memory. */
 async function* lasting(pieces: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   for await (const piece of pieces) yield piece.length < copyPieceBytes ? Buffer.from(piece) : piece;
 }
 
-/** Sent in the same message as the COPY, which spares a round trip. */
+/** `statements` are sent in the COPY's message: this spares a round trip. `judge` may throw. */
 export interface AheadOfCopy {
   readonly statements: readonly Query[];
   readonly judge: (results: readonly QueryResult[]) => void;
@@ -33,7 +33,7 @@ const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
       judge(results);
     } catch (error) {
       judged.refusal = { error };
-      // Sends a CopyFail: the server then rolls back.
+      // Destroying the stream sends a CopyFail: the server then rolls back.
       stream.destroy(error as Error);
     }
     begin(connection);
@@ -44,9 +44,9 @@ const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
 const nothingAhead: AheadOfCopy = { statements: [], judge: () => undefined };
 
 /**
- * Returns the number of rows that the server took. If `bytes` or `judge` throws, the server gets a
- * CopyFail, and the caller rolls back. The memory of a buffer may be reused when the next buffer is
- * requested. Proved by test/integration/copy-in.test.ts.
+ * Sends `bytes`, and returns the number of rows that the server stored. If `bytes` or `judge`
+ * throws, the server gets a CopyFail, and the caller must roll back. The memory of a buffer may be
+ * reused when the next buffer is requested. Proved by test/integration/copy-in.test.ts.
  */
 export const copyIn = async (
   client: Client,
@@ -62,7 +62,7 @@ export const copyIn = async (
   } catch (error) {
     throw judged.refusal === undefined ? error : judged.refusal.error;
   } finally {
-    // If the server refuses, the next buffer may be half made: its records must not be counted.
+    // Stops the generator. If the server refused, it may be making a buffer that must not count.
     await bytes.return();
   }
 };

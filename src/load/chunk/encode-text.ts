@@ -1,4 +1,4 @@
-// Rows in COPY's text format. PostgreSQL, "COPY", File Formats, Text Format.
+// Writes rows in COPY's text format (PostgreSQL, "COPY", File Formats, Text Format).
 
 const special = /[\\\t\n\r]/;
 const specials = /[\\\t\n\r]/g;
@@ -10,7 +10,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** A null is \N; no text looks like that, because a backslash in a text is doubled. */
+/** Writes null as \N. No text looks like \N, because a backslash in a text is doubled. */
 export const encodeTextRow = (values: readonly (string | null)[]): string => {
   let row = '';
   for (let index = 0; index < values.length; index += 1) {

@@ -1,4 +1,4 @@
-// How a file is loaded: splitter, decoder and COPY statement.
+// Chooses how a file is read: its splitter, decoder and COPY statement.
 
 import type { Dialect, ReadTable } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
@@ -29,7 +29,7 @@ export interface FileCopy {
   readonly target: string;
   readonly columns: readonly string[];
   readonly statement: string;
-  /** COPY that skips rows with refused texts. Undefined: the server reads no column. */
+  /** COPY that skips refused rows. Undefined if no column's type is known only to the server. */
   readonly skipping?: string;
   readonly head: Buffer;
   readonly tail: Buffer;
@@ -51,7 +51,7 @@ export interface DecoderChoice {
   readonly why: string;
 }
 
-/** Which records without a fault the slower record judge reads. */
+/** Text for the valid records that only slower code (format/rows/record-judge.ts) reads. */
 const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): string | undefined => {
   const seesNulls = quote === null && Buffer.byteLength(delimiter) === 1;
   if (escapes !== null) return seesNulls ? String.raw`with another backslash than \N` : 'with a backslash';
@@ -59,7 +59,7 @@ const judgedRecords = ({ delimiter, escapes, escape, quote, quotes }: Dialect): 
   return escape === null || escape === quote ? undefined : `with the escape ${escape}`;
 };
 
-/** Which records have ends that the fast scan (format/records/record-pass.ts) may not find. */
+/** Text for the records whose end the fast scan (format/records/record-pass.ts) may not find. */
 const walkedRecords = ({ delimiter, escape, quote, lineEnd }: Dialect): string | undefined => {
   if (lineEnd === 'crlf' || lineEnd === 'cr') return `between line ends '${lineEnd}'`;
   const isOdd = Buffer.byteLength(delimiter) > 1 || (escape !== null && escape !== quote);

@@ -1,8 +1,8 @@
 // Loads a chunk that the server refused, and makes the records at fault rejects.
 //
 // First the server checks the texts of types that only it knows. Then COPY under savepoints finds
-// other faults. Its error names a line, but a text of the file may look like the error's, so a
-// record is at fault only if the server refuses it alone.
+// other faults. COPY's error names a line, but a text in the file may imitate such an error. So a
+// record is at fault only if the server refuses this record alone.
 
 import { runTogether } from '../../db/client.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -17,7 +17,7 @@ import type { ServedTexts } from './served-texts.ts';
 import { copyAndSkip } from './skip-refused.ts';
 import type { FileCopy } from './file-reader.ts';
 
-/** Finds where COPY says it stopped, in any language: `COPY t, line 1, column c: "…"`. */
+/** Finds the lines that COPY's error names, in any language: `COPY t, line 1, column c: "…"`. */
 const placesIn = (error: Error): readonly { readonly line: number; readonly rest: string }[] =>
   [...((error as { where?: string }).where ?? '').matchAll(/^COPY .+?, \S+ (\d+)(.*)/gm)].map(
     ([, line, rest]) => ({ line: Number(line), rest: rest! }),
@@ -53,12 +53,12 @@ const refuse = ({ refused, block }: Sifting, fault: Fault, records: readonly num
     }
 };
 
-/** Copies records [from, to), until the chunk has its most rejects. */
+/** Copies records [from, to), fewer if the chunk gets full of rejects. Returns a refusal. */
 const copyRecords = async (sifting: Sifting, from: number, to: number): Promise<Error | undefined> => {
   const { load, attempts, chunk, refused } = sifting;
   load.breakOff.throwIfAborted();
   const whole = sifting.block;
-  // A whole block also counts the bytes between records and of records that are too long.
+  // A slice of the block would not count bytes between records, or of records that are too long.
   const isWhole = to - from === whole.spans.starts.length && refused.size === 0;
   const rows = decodeRows(load, isWhole ? whole : sliceBlock(whole, from, to), chunk);
   const refusal = rows.counts.copied === 0 ? undefined : await tryCopy(load, attempts, rows.copyBytes);
@@ -88,7 +88,7 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
   const served = (sifting.served = load.reader.servedTexts(block));
   const before = refused.size;
   const take = (fault: Fault, records: readonly number[]): void => refuse(sifting, fault, records);
-  // Some types and checks end the statement instead of answering; COPY then finds their records.
+  // Some types fail the whole statement instead of reporting a text. COPY then finds the records.
   if (served.size > 0)
     await attempts.attempt(async (first) => {
       await runTogether(load.client, first);
@@ -98,12 +98,12 @@ const sift = async (sifting: Sifting): Promise<boolean> => {
   return refused.size > before;
 };
 
-/** Returns the record that made the nth row of records [from, to), or `to`. */
+/** Returns the index of the record that made row number `row` of records [from, to). */
 const recordOfRow = ({ load, block }: Sifting, from: number, to: number, row: number): number => {
   const hasRow = (end: number): boolean =>
     load.reader.decode(sliceBlock(block, from, end)).counts.copied >= row;
   let [low, high] = [from + row - 1, to - 1];
-  // Usually each record has a row, so the first guess is right.
+  // Usually every record makes a row, so the first guess is right.
   for (let at = low; low < high; at = (low + high) >> 1)
     if (hasRow(at + 1)) high = at;
     else low = at + 1;
@@ -116,8 +116,8 @@ const hintOf = (sifting: Sifting, from: number, to: number, refusal: Error): num
 };
 
 /**
- * Copies the records before the first that the server refuses alone, and returns its index: `to` if
- * the server accepts all now, undefined if the chunk is full.
+ * Finds the first record that the server refuses alone, and copies the records before this record.
+ * Returns its index: `to` if the server accepts all records now, undefined if the chunk is full.
  */
 const findRefused = async (
   sifting: Sifting,
@@ -139,7 +139,7 @@ const findRefused = async (
   }
   const fault = refusalOf(sifting.load.reader.copy, last);
   refuse(sifting, fault, [first]);
-  // The server also refuses other records with the same text.
+  // The server would refuse other records with the same text, so they are rejected now.
   const texts = placesIn(last).length === 1 && sifting.served?.get(fault.column ?? '');
   for (const records of texts ? texts.values() : [])
     if (records.includes(first)) refuse(sifting, fault, records);
@@ -155,7 +155,7 @@ const copyBlock = async (
   const block = { ...whole, spans: { ...whole.spans, faults: new Map(whole.spans.faults) } };
   const sifting: Sifting = { load, attempts, chunk, block, refused: new Map() };
   const records = block.spans.starts.length;
-  /** Records of the next COPY: few near refused records, because a refused COPY is repeated. */
+  /** Number of records to COPY next: small after a refusal, because a refused COPY is repeated. */
   let step = records;
   let lastFound = 0;
   let from = 0;
@@ -174,7 +174,10 @@ const copyBlock = async (
   } while (from < records && !isFull(sifting));
 };
 
-/** Throws if the server refuses even a COPY without rows: the table or the session is at fault. */
+/**
+ * Copies the chunk's records that the server accepts, and returns their number. Throws if it
+ * refuses even a COPY without rows: then the table or the session is at fault.
+ */
 export const copyCarefully = async (load: ChunkLoad, chunk: Chunk): Promise<number> => {
   const attempts = createAttempts(load.client);
   const refusal = await tryCopy(load, attempts, Buffer.alloc(0));

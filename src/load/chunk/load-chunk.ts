@@ -24,7 +24,7 @@ const stopwatch = (times: Times): ((what: keyof Times) => void) => {
   };
 };
 
-/** The statements `ahead` are sent in the same message as the COPY. */
+/** Copies all blocks of a chunk. The statements `ahead` are sent in the COPY's message. */
 const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Promise<number> => {
   const lap = stopwatch(chunk.times);
   const { statement, head, tail } = load.reader.copy;
@@ -86,8 +86,9 @@ const attempt = async (
 type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**
- * The ledger row is claimed before any byte is sent. If no row comes back, the chunk is already
- * loaded. Proved by test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
+ * Statements that check the lease, and claim the chunk's ledger row before any byte is sent. If the
+ * claim returns no row, the chunk is already loaded. Proved by
+ * test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
  */
 const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[] => [
   selectLoading(lease),
@@ -127,7 +128,7 @@ const takeLoaded = async ({ client, file, listener }: ChunkLoad, chunk: Chunk): 
   chunk.counts = counts;
 };
 
-/** Begins the transaction in a message of its own, so that each failure has its reason. */
+/** An attempt that begins the transaction in its own message, so that each failure is distinct. */
 const apart =
   (copy: (load: ChunkLoad, chunk: Chunk) => Promise<number>): Attempt =>
   async (load, start) => {
@@ -159,7 +160,7 @@ const carefully = apart(copyCarefully);
 
 /**
  * Loads the chunk that begins at `start`, unless the ledger has it. If the server refuses a value
- * that sluice cannot check, the chunk is loaded again carefully.
+ * that sluice cannot check, loads the chunk again, and rejects the refused records.
  *
  * Errors: ETL_SOURCE_CHANGED, ETL_INCOMPLETE, ETL_USER_FUNCTION, those of the driver.
  */

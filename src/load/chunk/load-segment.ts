@@ -20,7 +20,7 @@ const isAtEnd = async (source: BlockSource, at: Position): Promise<boolean> => {
   return true;
 };
 
-/** Used if no chunk's transaction records the file's end. */
+/** Records the file's end in a transaction of its own, if no chunk's transaction does. */
 const recordEnd = ({ client, file, lease }: Omit<ChunkLoad, 'rejectsMax'>, byte: number): Promise<void> =>
   withTransaction(client, ([loading]) => judgeLoading(client, lease, loading!), {
     first: [selectLoading(lease)],
@@ -48,7 +48,7 @@ export const loadSegment = async (
   try {
     while (!hasEnded && (byteEnd === null || at.byte < byteEnd)) {
       stopIfAsked(stops);
-      // The main thread counts for all loaders, but may hear of a chunk after the next one began.
+      // Each loader checks its own counts: the main thread, which counts for all, may be late.
       const allowed = rejectsAllowed(plan, [table.name], (name) => counts.get(name) ?? noCounts);
       if (byteEnd === null && (await isAtEnd(source, at))) {
         await recordEnd(load, at.byte);
@@ -60,7 +60,7 @@ export const loadSegment = async (
       hasEnded = chunk.isLast;
       const expectedEnd = source.expectedEnd();
       if (expectedEnd !== undefined) listener.fileEnd(expectedEnd);
-      // Listeners need no rejects: these are in the ledger, and may have megabytes.
+      // The listener gets no rejects: they are in the ledger, and may have megabytes.
       const { rejects: _, ...loaded } = chunk;
       listener.chunk({ ...loaded, endMs: Date.now() });
     }

@@ -10,9 +10,9 @@ export interface FileSegment extends Omit<Segment, 'fileId'> {
   readonly piece?: Piece | undefined;
 }
 
-/** An error that the listener throws ends the segment. */
+/** Gets the progress of a segment. An error that one of its functions throws ends the segment. */
 export interface LoadListener {
-  /** The numbers are negative if a chunk is rolled back. */
+  /** Called with decoded bytes and records; with negative numbers if a chunk is rolled back. */
   readonly decoded: (bytes: number, counts: Counts) => void;
   readonly chunk: (chunk: LoadedChunk) => void;
   /** Called with the byte where the file probably ends, if its end was unknown. */

@@ -6,7 +6,7 @@ import { sliceBlock } from '../../format/records/record-slice.ts';
 import type { RecordSpans } from '../../format/records/splitter.ts';
 import type { Position } from '../../core/model.ts';
 
-/** These lists are in shared memory, so that they are not copied between threads. */
+/** Position lists, which are in shared memory, so that they are not copied between threads. */
 type Places = Pick<RecordSpans, 'starts' | 'ends' | 'lines'>;
 
 interface PieceBlock extends Omit<RecordBlock, 'bytes' | 'spans'> {
@@ -48,7 +48,7 @@ interface PiecedRange {
   readonly pieceBytes: number;
 }
 
-/** Bounds the position lists: a record takes twelve bytes there, and may itself be shorter. */
+/** Bounds the position lists, which have twelve bytes for each record, even a shorter record. */
 const recordsPerPieceMax = 500_000;
 
 interface Filling {
@@ -101,7 +101,7 @@ const addOthers = (
   if (others.fileBytes > 0) append(piece, longLineBlock(others, newline, before?.position ?? at));
 };
 
-/** Adds records [from, to) of a block; without records, the bytes before the first record. */
+/** Adds records [from, to) of a block. If `to` is 0, counts the bytes before the first record. */
 const add = (piece: Filling, block: RecordBlock, from: number, to: number): void => {
   const { starts, lines, newlines, newline } = block.spans;
   if (starts.length === 0) addOthers(piece, block.fileBytes, newlines, newline, block.position);
@@ -109,7 +109,7 @@ const add = (piece: Filling, block: RecordBlock, from: number, to: number): void
   else append(piece, to - from === starts.length ? block : sliceBlock(block, from, to));
 };
 
-/** Returns the first record of the next piece; the number of records if there is none. */
+/** Returns the index of the record that begins the next piece, or the number of records. */
 const nextPieceAt = (
   piece: Filling,
   { spans, position }: RecordBlock,
@@ -129,10 +129,10 @@ const nextPieceAt = (
 };
 
 /**
- * A piece ends before the first record that begins `pieceBytes` or more after the piece, or that
- * would be one record too many. A job that is delivered twice has the same pieces, so the ledger
- * recognizes them. Proved by test/unit/load/chunk/pieces.test.ts, "and are the same however its
- * bytes arrive".
+ * Cuts a stream. A piece ends before the first record that begins `pieceBytes` or more after the
+ * piece's start, or that would be one record too many. A job that is delivered twice has the same
+ * pieces, so the ledger recognizes them. Proved by test/unit/load/chunk/pieces.test.ts, "and are
+ * the same however its bytes arrive".
  */
 export async function* streamPieces(
   { blocks, start, byteEnd, pieceBytes }: PiecedRange,

@@ -1,4 +1,4 @@
-// Texts that only the server can check (columns with `column.of`).
+// Collects the texts that only the server can check (columns with `column.of`).
 
 import { ok as assert } from 'node:assert';
 import { decodeTextRows, encodeTextRow } from './encode-text.ts';
@@ -18,7 +18,7 @@ export type ServedTexts = ReadonlyMap<string, ReadonlyMap<string | null, readonl
 
 export type ServedReader = (block: RecordBlock, rows?: ReadonlySet<number>) => ServedTexts;
 
-/** A row does not say which record it comes from, so the record's line is another column. */
+/** Decodes the line as an extra column, because a row does not say which record it comes from. */
 export const createServedReader = (table: ReadTable, file: SourceFile): ServedReader => {
   const served = table.columns.filter(isServed);
   if (served.length === 0) return () => new Map();

@@ -1,5 +1,4 @@
-// From PostgreSQL 17 on, COPY skips records with a text that its type refuses: one COPY for a
-// block.
+// Loads a block with one COPY that skips records with refused texts, from PostgreSQL 17 on.
 
 import type { Query } from '../../db/sql.ts';
 import { rejectOf } from '../../format/rows/record-judge.ts';
@@ -11,8 +10,9 @@ import { copyRows, type Attempts } from './attempts.ts';
 import { askServer } from './ask-server.ts';
 
 /**
- * Returns the numbers, from 1, of the skipped rows. They come from notices, whose texts depend on
- * the server's language, so they are only hints. Undefined if their count is wrong.
+ * Copies rows, and returns the numbers, from 1, of the rows that the server skipped. They are read
+ * from notices, whose texts depend on the server's language, so they are only hints. Undefined if
+ * there are not as many numbers as skipped rows.
  */
 const copySkipping = async (
   load: ChunkLoad,
@@ -32,7 +32,7 @@ const copySkipping = async (
   }
 };
 
-/** Undefined if the server refuses no text of a record that the notices name. */
+/** Copies rows, and returns the faults of the skipped records. Undefined if some are not found. */
 const skipRefused = async (
   load: ChunkLoad,
   statement: string,
@@ -49,7 +49,10 @@ const skipRefused = async (
   return faults.size === skipped.size ? faults : undefined;
 };
 
-/** Returns false if nothing was copied: the server cannot skip records, or does not say which. */
+/**
+ * Copies a block, and rejects the records that the server skips. Returns false, without rows, if
+ * the server cannot skip records, or if it is not clear which it has skipped.
+ */
 export const copyAndSkip = async (
   load: ChunkLoad,
   attempts: Attempts,

@@ -19,8 +19,8 @@ interface StreamLoad {
 }
 
 /**
- * If reading fails, the pieces read before are loaded, then the error is thrown. If a loader fails,
- * the other chunks in flight are aborted, unless the run is draining.
+ * Loads a stream. If reading fails, loads the pieces that were read, then throws the error. If a
+ * loader fails, stops the other chunks in flight, unless the run was told to finish them.
  */
 export const loadStream = async ({
   setup,

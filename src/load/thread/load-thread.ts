@@ -26,7 +26,7 @@ const withTablesOf = async (plan: LoadPlan, file: PipelineFile): Promise<LoadPla
     });
   const tables = plan.tables.map(({ table, ...rest }) => {
     const own = spec.tables.find(({ name }) => name === table.name);
-    // The run may have raised the limit.
+    // The plan's limit is used, because the run may have raised the definition's limit.
     return { ...rest, table: own?.kind === 'source' ? { ...own, rejectLimit: table.rejectLimit } : table };
   });
   return { ...plan, tables };
@@ -39,7 +39,7 @@ const say = (message: FromThread): void => port.postMessage(message);
 let stops: Readonly<Record<keyof Stops, AbortController>> | undefined;
 const making = (async () =>
   createLoader(plan.file === undefined ? plan : await withTablesOf(plan, plan.file)))();
-// `load` reports the error for the first segment.
+// The error is not lost: `load` reports it for the first segment.
 making.catch(() => undefined);
 
 /** Adds up `decoded` calls, because each message wakes the main thread. */
@@ -85,7 +85,7 @@ const load = async (segment: FileSegment): Promise<void> => {
 const close = async (): Promise<void> => {
   const loader = await making.catch(() => undefined);
   await loader?.close();
-  // Without the port, nothing keeps the thread alive.
+  // Ends the thread, because nothing else keeps it alive.
   port.close();
 };
 

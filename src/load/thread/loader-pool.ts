@@ -5,7 +5,7 @@ import type { LoadPlan } from '../load-plan.ts';
 import { createPool, type Pool } from './pool.ts';
 import { startThreadLoader } from './thread-loader.ts';
 
-/** The plan has `file` only if functions need it. Undefined: no thread can get the plan. */
+/** Returns a plan that can be cloned, with `file` only if functions need it, or undefined. */
 const planForThread = (plan: LoadPlan): LoadPlan | undefined => {
   const withoutFunctions = plan.tables.map(({ table, ...rest }) => ({
     ...rest,
@@ -30,7 +30,7 @@ const isCloneable = (value: unknown): boolean => {
   }
 };
 
-/** Only a process that loads in its main thread imports the decoders there. */
+/** Returns a function that starts a loader. Imports decoders only to load in the main thread. */
 const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Loader> => {
   const forThread = planForThread(plan);
   // A function of the pipeline may take any time, even for one record, so it always gets a thread.
@@ -40,7 +40,7 @@ const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Load
   return () => createLoader(plan);
 };
 
-/** `busy` loaders start at once, the others when needed. */
+/** Opens the loaders of a run: `busy` loaders start at once, the others when needed. */
 export const openLoaders = async (
   plan: LoadPlan,
   { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },

@@ -8,7 +8,7 @@ import type { Loader } from '../chunk/loader.ts';
 import { loadSegment } from '../chunk/load-segment.ts';
 import type { LoadPlan } from '../load-plan.ts';
 
-/** Connects at once, before the first segment comes. */
+/** Creates a loader, which connects at once, before its first segment comes. */
 export const createLoader = (plan: LoadPlan): Loader => {
   const { address } = plan;
   const counts = new Map<string, Counts>();
@@ -26,8 +26,8 @@ export const createLoader = (plan: LoadPlan): Loader => {
     idle = undefined;
     const client = await opening;
     busy = client;
-    // An aborted COPY would wait for the server's answer. Proved by test/fault/signals.test.ts,
-    // "stops at once, with a chunk in flight".
+    // Ends the connection, because an aborted COPY would wait for the server's answer. Proved by
+    // test/fault/signals.test.ts, "stops at once, with a chunk in flight".
     const end = (): void => destroyClient(client, new Error('aborted'));
     stops.abort?.addEventListener('abort', end);
     if (stops.abort?.aborted) end();
@@ -47,7 +47,7 @@ export const createLoader = (plan: LoadPlan): Loader => {
   return {
     load,
     close: async () => {
-      // No caller waits for a segment in flight: its transaction must not outlive the loader.
+      // Nobody waits for the segment in flight, and its transaction must not outlive the loader.
       if (busy !== undefined) destroyClient(busy, new Error('the loader is closed'));
       if (idle !== undefined) closing.push(idle.then(closeClient, () => undefined));
       idle = undefined;

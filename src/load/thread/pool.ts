@@ -1,7 +1,7 @@
 // A bounded number of reused resources, each with one user at a time.
 
 export interface Pool<Thing> {
-  /** Makes a resource if none is idle. At the bound, waits. */
+  /** Returns an idle or a new resource. At the bound, waits until a resource is given back. */
   readonly take: () => Promise<Thing>;
   readonly give: (thing: Thing | undefined) => void;
 }

@@ -1,6 +1,6 @@
 // Reads several ranges of a stream, which is read once.
 
-/** The stream begins at byte `at`. Each range must be read to its end before the next range. */
+/** `reads` begins at byte `at`. Each range must be read to its end before the next range. */
 export const rangesOf = (
   reads: AsyncIterable<Buffer>,
   at: number,

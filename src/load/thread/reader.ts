@@ -61,7 +61,10 @@ async function* messagesOf(
   }
 }
 
-/** The caller gives the memory of each piece back. Errors: ETL_SOURCE_CHANGED, ETL_THREAD_ENDED. */
+/**
+ * Yields the pieces of a stream. The caller must give the memory of each piece back to `memory`.
+ * Errors: ETL_SOURCE_CHANGED, ETL_THREAD_ENDED.
+ */
 export async function* readStream(
   setup: ReadSetup,
   memory: Pool<SharedArrayBuffer>,

@@ -1,4 +1,4 @@
-// Reused threads that read streams. A thread may start before its first stream is known.
+// Keeps threads that read streams. A thread may start before its first stream is known.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -10,7 +10,7 @@ export interface ReadingThreads {
   readonly close: () => Promise<void>;
 }
 
-/** A TypeScript file if this module is TypeScript. */
+/** The thread's module has the suffix of this module: .ts in the repository, .js when built. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
 export const createReadingThreads = (eager: number): ReadingThreads => {

@@ -11,7 +11,7 @@ import type { FileSegment, Loader, LoadListener } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { errorFrom, type PlainError } from './plain-error.ts';
 
-/** A TypeScript file if this module is TypeScript. */
+/** The thread's module has the suffix of this module: .ts in the repository, .js when built. */
 const threadModule = new URL(`./load-thread${extname(import.meta.url)}`, import.meta.url);
 
 export type ToThread =
@@ -34,7 +34,7 @@ const passOn = (stops: Stops, thread: Worker, say: (message: ToThread) => void):
   const undo = (['drain', 'leave', 'abort'] as const).map((how) => {
     const stop = (): void => {
       say({ type: 'stop', how });
-      // A function of the pipeline may never return: then the thread does not receive the request.
+      // The thread cannot receive the request while a function of the pipeline runs endlessly.
       if (how === 'abort') late = setTimeout(() => void thread.terminate(), threadCloseTimeoutMs);
     };
     if (stops[how]?.aborted) stop();
@@ -50,7 +50,7 @@ const passOn = (stops: Stops, thread: Worker, say: (message: ToThread) => void):
 interface Running {
   readonly listener: LoadListener;
   readonly settle: (error?: unknown) => void;
-  /** What the listener threw; reported once the thread has stopped. */
+  /** The error that the listener threw. It is reported once the thread has stopped. */
   refusal?: { readonly error: unknown };
 }
 
@@ -76,7 +76,7 @@ export const startThreadLoader = (plan: LoadPlan): Loader => {
         else if (message.type === 'chunk') listener.chunk(...message.args);
         else listener.fileEnd(...message.args);
       } catch (error) {
-        // The listener calls the host, whose error ends the segment, and not the process.
+        // The listener calls the user's code, whose error must end the segment, not the process.
         running.refusal ??= { error };
         say({ type: 'stop', how: message.type === 'chunk' ? 'drain' : 'leave' });
       }

@@ -28,7 +28,7 @@ for (const [network, prefix] of [
 ] as const)
   notPublic.addSubnet(network, prefix, 'ipv6');
 
-/** Addresses of NAT64 (RFC 6052) contain an IPv4 address. */
+/** Returns the IPv4 address that a NAT64 address (RFC 6052) contains. */
 const translated = (address: string): string | undefined => {
   const found = /^64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/i.exec(address);
   if (found === null) return undefined;
@@ -49,7 +49,7 @@ export class PrivateAddress extends Error {
 
 type Answered = (error: Error | null, addresses?: LookupAddress[] | string, family?: number) => void;
 
-/** Fails if any address is private. Node then connects only to the returned addresses. */
+/** Resolves a name, and fails if any address is private. Node connects only to the results. */
 export const lookupPublic = ((host: string, options: LookupOptions, answered: Answered): void => {
   resolveName(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return answered(error);

@@ -8,7 +8,7 @@ import { Passing } from '../resume.ts';
 
 const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 
-/** The header has seconds or a date (RFC 9110, 10.2.3). */
+/** Parses the header retry-after, which has seconds or a date (RFC 9110, 10.2.3). */
 export const retryAfterMs = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text) * 1000;
@@ -42,7 +42,7 @@ export const statusError = (
   return new EtlError('ETL_SOURCE_ADDRESS', { ...details, hint });
 };
 
-/** Encodings of stored files, which sluice recognizes by their first bytes. */
+/** Allowed values of content-encoding: sluice decodes these files by their first bytes. */
 const decodedByContent: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd']);
 
 export const refuseContent = (

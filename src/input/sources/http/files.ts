@@ -17,7 +17,7 @@ import {
 } from './version.ts';
 import { Passing, readInBlocks, sampleOf, withTries, type RangeAnswer } from '../resume.ts';
 
-/** identity: servers send files as they are stored, so that byte offsets are right. */
+/** Asks for files as they are stored (`identity`), so that byte offsets are right. */
 const asStored = { 'accept-encoding': 'identity', accept: '*/*', 'user-agent': 'sluice' };
 
 const lookOnce = async (

@@ -7,10 +7,10 @@ import type { Duplex } from 'node:stream';
 /** With Node's 64 KiB, a download takes twice the processor time. */
 export const socketBytes = 512 * 1024;
 
-/** After a shorter body, which the parser reads, the connection can be used again. */
+/** Node's parser reads shorter bodies, so that their connections can be used again. */
 const longBytesMin = 8 * socketBytes;
 
-/** The receiver's piece, the two pieces before it, and the piece that is being filled. */
+/** Buffers for the receiver's piece, two pieces before it, and the piece that is being filled. */
 const piecesAtOnce = 4;
 
 const longStatuses: ReadonlySet<number> = new Set([200, 206]);
@@ -129,8 +129,9 @@ const createBody = (response: IncomingMessage, length: number, { resume }: WideS
 };
 
 /**
- * Undefined: the body is short, or of unknown length. Must be called in the event `response`. The
- * reader must destroy the response at the end, because its connection cannot be used again.
+ * Returns a reader of a long body, or undefined if the body is short or of unknown length. Must be
+ * called in the event `response`. The caller must destroy the response at the end, because its
+ * connection cannot be used again.
  */
 export const takeLongBody = (response: IncomingMessage): LongBody | undefined => {
   const socket = wideSockets.get(response.socket);
@@ -160,8 +161,8 @@ export class WideAgent extends Agent {
     const socket = super.createConnection({ ...options, onread } as ClientRequestArgs, callback);
     if (!socket) return socket;
     const resume = socket.resume.bind(socket);
-    // Node resumes the socket when the answer is read. Without free memory, unread bytes would be
-    // lost.
+    // Node resumes the socket when the answer is read. While no memory is free, the socket must
+    // stay paused, or bytes would be lost.
     socket.resume = () => (to.filling?.isFull() === true ? socket : resume());
     wideSockets.set(socket, { to, resume });
     return socket;

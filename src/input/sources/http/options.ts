@@ -15,7 +15,7 @@ const timeoutsDefault: Required<HttpTimeouts> = {
   retryMs: 120_000,
 };
 
-/** Tries without a byte. A started file is worth more tries than a look. */
+/** Tries without receiving a byte. A read is worth more tries than a look at the version. */
 const readTries = 10;
 const lookTries = 5;
 

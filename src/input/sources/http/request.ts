@@ -30,7 +30,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Throws Passing if the connection is cut, or no byte comes for `idleMs`. */
+  /** Throws Passing (worth a retry) if the connection is cut, or no byte comes for `idleMs`. */
   readonly body: AsyncIterable<Buffer>;
   readonly close: () => void;
 }
@@ -51,7 +51,7 @@ const redirectsMax = 10;
 
 /** Connections to unchecked addresses are kept separately, so that no checked request uses them. */
 const agentsFor = (lookup: typeof lookupPublic | undefined) => {
-  // Bytes that came while nobody read are returned in one piece of up to this size.
+  // `highWaterMark` bounds the piece with the bytes that arrive while nobody reads.
   const options = { keepAlive: true, highWaterMark: socketBytes, ...(lookup && { lookup }) };
   return { 'http:': new WideAgent(options), 'https:': new TlsAgent(options) };
 };
@@ -59,7 +59,7 @@ const agents = { checked: agentsFor(lookupPublic), unchecked: agentsFor(undefine
 
 const proxyVariables = ['https_proxy', 'http_proxy', 'all_proxy'] as const;
 
-/** The usual cause of a failed connection where a proxy is configured: sluice uses none. */
+/** Hint for a failed connection if the environment has a proxy, because sluice uses no proxy. */
 const proxyHint = (): string => {
   const name = proxyVariables
     .flatMap((lower) => [lower, lower.toUpperCase()])
@@ -74,13 +74,13 @@ const isCertificateError = (code: string | undefined): boolean => /CERT|SIGNATUR
 
 const isTlsError = (code: string | undefined): boolean => /^ERR_SSL|^EPROTO$/.test(code ?? '');
 
-/** OpenSSL's reason, without the library, function and file in Node's message. */
+/** Returns OpenSSL's reason, without the library, function and file in Node's message. */
 const reasonOf = (cause: unknown): string =>
   /error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(messageOf(cause))?.[1] ?? messageOf(cause);
 
 const notHttp = 'HPE_INVALID_CONSTANT';
 
-/** Returns ETL_SOURCE_ADDRESS if another attempt cannot help, else Passing. */
+/** Returns ETL_SOURCE_ADDRESS if another attempt cannot help, else Passing (worth a retry). */
 const failureOf = (file: NamedFile, { hostname }: URL, cause: unknown): Error => {
   if (cause instanceof EtlError || cause instanceof Passing) return cause;
   const wrong = (problem: string, hint: string): EtlError => wrongAddress(file, problem, hint, cause);
@@ -176,8 +176,8 @@ const askOnce = (asked: HttpRequest, headers: HttpRequest['headers']): Promise<A
     const isTls = url.protocol === 'https:';
     const agent = agents[allowPrivate ? 'unchecked' : 'checked'][isTls ? 'https:' : 'http:'];
     const request = (isTls ? requestTls : requestPlain)(url, { agent, headers });
-    // Node's option `signal` would also destroy the connection while a later request uses it. After
-    // the answer, nobody would handle the error of `destroy(reason)`.
+    // Replaces Node's option `signal`, which would also destroy a connection that a later request
+    // uses. `destroy` gets no reason: after the answer, nobody would handle this error.
     const breakOff = (): void => void request.destroy();
     if (signal?.aborted === true) breakOff();
     signal?.addEventListener('abort', breakOff, { once: true });
@@ -225,7 +225,8 @@ const redirectOf = (
 };
 
 /**
- * Follows redirects. Unless private addresses are allowed, each connection's address is checked.
+ * Sends a request, and follows redirects. Unless private addresses are allowed, each connection's
+ * address is checked.
  *
  * Errors: ETL_SOURCE_ADDRESS; Passing if another attempt may help; the signal's reason.
  */

@@ -3,7 +3,7 @@
 import { inQuotes } from '../../../core/wording.ts';
 import { writtenDirectory } from '../confine.ts';
 
-/** More URLs are probably a range with a digit too many. */
+/** Most URLs of one text. More URLs probably come from a range with a digit too many. */
 const expansionsMax = 1_000_000;
 
 const braces = /\{([^{}]*)\}/;
@@ -62,7 +62,7 @@ export const urlProblem = (location: string): string | undefined => {
   return undefined;
 };
 
-/** True if the path has `..` after another decoding, which some servers do. */
+/** True if the path has `..` once it is decoded again, as some servers do. */
 const climbs = ({ pathname }: URL): boolean => decoded(pathname).split(/[/\\]/).includes('..');
 
 const namesOf = ({ searchParams, hash }: URL): string => [...searchParams.keys(), hash === ''].join('&');
@@ -100,7 +100,7 @@ const decoded = (text: string): string => {
   }
 };
 
-/** These parameters are hidden, so that a URL that is signed again is the same file. */
+/** Parameters of signed URLs. They are hidden, so that a URL signed again is the same file. */
 const signings: readonly { readonly signature: RegExp; readonly others: RegExp }[] = [
   { signature: /^x-amz-signature$/i, others: /^x-amz-/i },
   { signature: /^x-goog-signature$/i, others: /^x-goog-/i },

@@ -14,7 +14,7 @@ export interface HttpVersion {
 
 export const isStrong = (etag: string | undefined): etag is string => etag?.startsWith('"') ?? false;
 
-/** First byte and total size of a partial answer (RFC 9110, 14.4). */
+/** Returns the first byte and the total size of a partial answer (RFC 9110, 14.4). */
 export const contentRangeOf = (
   headers: IncomingHttpHeaders,
 ): { readonly from: number | undefined; readonly total: number | undefined } => {
@@ -40,11 +40,14 @@ export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVer
   };
 };
 
-/** With If-Range, a server sends a range only of this version. */
+/** Value of the header If-Range, with which a server sends a range only of this version. */
 export const ifRangeOf = ({ etag, modified }: HttpVersion): string | undefined =>
   isStrong(etag) ? etag : modified;
 
-/** In a partial answer to If-Range, the server has compared, and may omit headers. */
+/**
+ * Throws ETL_SOURCE_CHANGED if the server has another version. A server that answers If-Range with
+ * a range has compared the versions itself, and may omit headers.
+ */
 export const checkVersion = (
   { table, name }: NamedFile,
   planned: HttpVersion,

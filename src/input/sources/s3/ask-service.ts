@@ -18,7 +18,7 @@ const attemptsUsually = 3;
 const pauseMs = 200;
 const answerCharactersMax = 65_536;
 
-/** Repeats after errors of server or network; throws `fetch`'s last error. Follows no redirects. */
+/** Repeats a request after errors of server or network. Throws `fetch`'s last error. */
 export const askService = async (
   url: string,
   { timeoutMs, ...init }: Question,

@@ -17,11 +17,11 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The signature requires more escapes than encodeURIComponent writes. */
+/** Escapes a text for a URL. Signatures require more escapes than encodeURIComponent writes. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** On AWS, the bucket is part of the host name if a certificate covers it, else of the path. */
+/** On AWS, the bucket is part of the host name if a certificate covers this name. */
 const urlOf = (
   endpoint: string | undefined,
   region: string,
@@ -41,11 +41,11 @@ interface Signing {
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly signer: Credentials | undefined;
-  /** Signing keys. Deriving a key takes as long as a signature. */
+  /** Derived signing keys, because deriving a key takes as long as signing. */
   readonly cache: Map<string, ArrayBuffer>;
 }
 
-/** The headers must be sent only to the server of the URL. */
+/** Signs a request. The headers must be sent only to the server of the URL. */
 export const signedRequest = async (
   asked: Asked,
   { endpoint, region, signer, cache }: Signing,

@@ -24,5 +24,5 @@ export class CredentialsProblem extends Error {
   }
 }
 
-/** Only printable texts may be in a header: Node's error would quote other texts. */
+/** True if a header can have the text. For other texts, Node's error would quote the secret. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

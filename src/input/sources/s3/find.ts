@@ -152,7 +152,7 @@ const renewBeforeMs = 5 * 60_000;
 
 export interface CredentialsKeeper {
   readonly get: () => Promise<Credentials>;
-  /** To be called when a server refuses credentials as expired. The next `get` looks again. */
+  /** Drops credentials that a server refused as expired. The next `get` searches again. */
   readonly forget: (expired: Credentials) => void;
 }
 

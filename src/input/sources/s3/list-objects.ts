@@ -42,7 +42,7 @@ const readPage = (text: string, token: string | undefined): Page => {
   });
   if (isTruncated !== 'true') return { objects, token: undefined };
   const next = textAt(page, 'NextContinuationToken');
-  // Without a new token, the same page would come forever, or objects would be missing.
+  // Without a new token, the next request would repeat this page, or objects would be missing.
   if (next === undefined || next === token) throw new S3Refusal(200, 'a list that does not go on');
   return { objects, token: next };
 };
@@ -52,7 +52,7 @@ interface KeyListing extends Pick<S3Request, 'file' | 'bucket' | 'signal'> {
   readonly most?: number;
 }
 
-/** On AWS, keys come in the order of their bytes. Memory: one page. */
+/** Lists keys that begin with `prefix`; on AWS, in the order of their bytes. Memory: one page. */
 export async function* listKeys(
   client: S3Client,
   { prefix, most = 1_000, ...asked }: KeyListing,
@@ -120,7 +120,7 @@ async function* objectsOf(
     if (matches(listed.key) && !listed.key.endsWith('/')) yield listed;
 }
 
-/** Memory: one page; with several locations, the names of all objects. */
+/** Lists each object once. Memory: one page; with several locations, the names of all objects. */
 export async function* listObjects(
   locations: readonly S3Location[],
   client: S3Client,

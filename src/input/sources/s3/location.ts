@@ -29,7 +29,7 @@ export const objectAt = (location: string): { readonly bucket: string; readonly 
 
 export const locationOf = (bucket: string, key: string): string => `s3://${bucket}/${key}`;
 
-/** A URL's path must have no `.` or `..`; the ledger stores no NUL and no lone surrogates. */
+/** False for keys that a URL cannot have (parts `.` and `..`), or that the ledger cannot store. */
 export const isRequestable = (key: string): boolean =>
   key.isWellFormed() && !key.includes('\0') && key.split('/').every((part) => part !== '.' && part !== '..');
 

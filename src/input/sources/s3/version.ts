@@ -16,7 +16,7 @@ export const isListedVersion = (version: string, { fingerprint }: SeenVersion): 
   return version === `${bytes}:${etag.join(':')}`;
 };
 
-/** Copies have the same size and ETag. Undefined if the object has no ETag. */
+/** Returns size and ETag, which copies share. Undefined if the object has no ETag. */
 export const contentIn = (fingerprint: string): string | undefined => {
   const [size] = fingerprint.split(':');
   const etag = etagIn(fingerprint);
