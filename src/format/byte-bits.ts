@@ -1,4 +1,4 @@
-// Tests 64 bytes at once: one bit for each byte that matches, and which bytes are inside quotes.
+// WebAssembly code that tests 64 bytes at once, and has one bit of an i64 for each byte.
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 
@@ -19,7 +19,7 @@ export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code
       .reduce((left, right) => v128.or(left, right)),
   );
 
-/** Sets each bit to the parity of itself and all lower bits: 1 inside quotes. */
+/** Sets each bit to the parity of it and all lower bits. If `bits` are quotes: 1 inside quotes. */
 export const parities = (bits: Local): Code =>
   sequence(
     ...[1n, 2n, 4n, 8n, 16n, 32n].map((distance) =>

@@ -42,7 +42,7 @@ const listDelimiters = (v: Variables): Code =>
     v.delimiterBits.set(i64.and(v.delimiterBits.get, i64.sub(v.delimiterBits.get, i64.const(1n)))),
   );
 
-/** Follows the last delimiter of the list: larger than every address. */
+/** Last entry of the list of delimiters: larger than every address. */
 const beyond = 0x7fffffff;
 
 /**

@@ -69,7 +69,7 @@ const signature = (parameters: readonly ValueType[], result: ValueType): Code =>
 const nameMap = (names: readonly string[]): Code =>
   vector(names.map((name, index) => [unsigned(index), nameOf(name)]));
 
-/** Names for stack traces, profilers and disassembly. */
+/** Writes the names that stack traces, profilers and disassembly show. */
 const nameSection = ({ imported, functions }: ModuleSource): Code => {
   const own = Object.keys(imported).length;
   const variables = Object.values(functions).map((code, index) => [

@@ -13,7 +13,7 @@ export const takeSign = (start: Local, isNegative: Local): Code =>
     start.set(i32.add(start.get, i32.or(isNegative.get, isByte(start, '+')))),
   );
 
-/** More than nine if the byte is not a digit. */
+/** Returns a digit's value; more than nine if the byte is not a digit. */
 export const digitAt = (at: Local): Code => i32.sub(i32.loadByte(at.get), i32.const(codeOf('0')));
 
 export const isDigitBefore = (at: Local, end: Local): Code =>

@@ -52,10 +52,10 @@ const loadUpTo = (word: Local, start: Code, end: Local): Code =>
     ),
   );
 
-/** `scanTime` and `scanOffset` return two numbers in one: bytes read (lowest bits), and value. */
+/** `scanTime` and `scanOffset` return two numbers in one: bytes read (lowest bits), and a value. */
 const takenBits = 5;
 export const takenOf = (scanned: Code): Code => i32.and(scanned, i32.const((1 << takenBits) - 1));
-/** Makes offsets nonnegative: they are shorter than 16 hours. */
+/** Added to offsets, which are shorter than 16 hours, to make them nonnegative. */
 const offsetBias = 16 * 3600;
 export const microsecondsOf = (scanned: Local): Code => i64.shr(scanned.get, i64.const(BigInt(takenBits)));
 export const secondsEastOf = (scanned: Local): Code =>

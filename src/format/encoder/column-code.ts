@@ -1,6 +1,6 @@
-// Encodes one column of a record. In COPY's text format, `readValue` first writes the binary value,
-// which checks the field and which rules compare. Then `putCopyText` overwrites it with the text.
-// Proved by test/unit/format/records/text-rows.test.ts.
+// Encodes one column of a record. For COPY's text format, `readValue` also writes the binary value
+// first: this checks the field, and rules compare the value. Then `putCopyText` overwrites it with
+// the text. Proved by test/unit/format/records/text-rows.test.ts.
 
 import {
   choose,
@@ -69,7 +69,7 @@ const takeToken = (v: Variables, list: Local, call: Call): Code =>
     when(v.at.get, leaveWithValue(v)),
   );
 
-/** A quote in the byte before the content means that the field is quoted. */
+/** Recognizes null. A quote in the byte before the content means that the field is quoted. */
 const takeNull = (v: Variables, call: Call): Code => {
   const before = i32.loadByte(i32.sub(i32.load(v.slot.get, slot.start), i32.const(1)));
   const isQuoted = i32.eq(before, flag(state.quote));
@@ -96,7 +96,7 @@ const leaveUnlessForHost = (v: Variables, call: Call): Code =>
       when(flag(state.isTextFormat), leaveWith(call('putCopyText', v.start.get, v.end.get, v.out.get))),
       leaveWith(v.at.get),
     ),
-    // The value was written in binary, so JavaScript must write the text.
+    // The value is binary, but the row needs text: with 0, JavaScript writes the text.
     when(flag(state.isTextFormat), v.at.set(zero)),
   );
 
@@ -107,7 +107,7 @@ const glueBytesOf = (v: Variables): Code =>
     v.to.set(i32.add(v.to.get, v.length.get)),
   );
 
-/** (column, out) -> address after the value, or 0: refused or unsure. */
+/** (column, out) -> address after the value, or 0: refused, or JavaScript must decide. */
 export const encodeColumn = functionOf(2, variables, (v, call) => {
   const takeField = sequence(
     v.start.set(i32.load(v.slot.get, slot.start)),

@@ -82,7 +82,7 @@ const isNone = 0x7f;
 const isPairs = wordOf([isDigit, isDigit, isNone, isDigit, isDigit, isNone, isDigit, isDigit]);
 const topBits = i64.const(BigInt.asIntN(64, 0x8080808080808080n));
 
-/** Afterwards, bytes 0, 3 and 6 of the word are the three numbers. */
+/** Parses three pairs of digits. Afterwards, bytes 0, 3 and 6 of the word are the numbers. */
 export const takeThreePairs = (word: Local, separator: string, otherwise: Code): Code =>
   sequence(
     word.set(i64.xor(word.get, i64.const(wordOf([...Buffer.from(`00${separator}00${separator}00`)])))),

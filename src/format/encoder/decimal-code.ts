@@ -87,8 +87,9 @@ const addUpDigits = (v: Variables): Code => {
 };
 
 /**
- * Has no loop, whose end the processor could not predict. D. Lemire, "Quickly parsing eight
- * digits", 2018. The point: "Bit Twiddling Hacks", Determine if a word has a zero byte.
+ * Parses up to eight bytes without a loop, whose end the processor could not predict. D. Lemire,
+ * "Quickly parsing eight digits", 2018. Finds the point as in "Bit Twiddling Hacks", Determine if a
+ * word has a zero byte.
  */
 const scanWord = (v: Variables): Code => {
   const notDigits = i64.or(

@@ -1,4 +1,4 @@
-// Finds delimiters of several bytes: drops first bytes that the other bytes do not follow.
+// Finds delimiters of several bytes: keeps the found first bytes that the other bytes follow.
 
 import { i32, loopWhile, sequence, when } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';

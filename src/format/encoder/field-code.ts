@@ -1,4 +1,4 @@
-// Finds a record's fields, without quotes and blanks, and finds tokens.
+// Finds a record's fields, without quotes and blanks, and finds tokens: texts such as nulls.
 
 import { SPACE, TAB } from '../../core/characters.ts';
 import {
@@ -70,7 +70,7 @@ export const takeOffDoubles = functionOf(
   },
 );
 
-/** (first, start, end) -> 0. Fills the slots of a record whose first delimiter is at `first`. */
+/** (first, start, end) -> 0. Sets the slots of a record's fields. `first` is a delimiter's entry. */
 export const placeFields = functionOf(
   3,
   {

@@ -19,7 +19,7 @@ import { special } from './special-code.ts';
 import { exponentAt, five, fives, fivesAt, mantissaAt, powersAt } from './memory.ts';
 import { increase, masked, notSure, zero } from './put-code.ts';
 
-/** Means unsure: no routine returns these bits as a value. */
+/** Means that JavaScript must decide: no routine returns these bits as a value. */
 export const noDouble = i64.const(-1n);
 
 export const floatFlags = { isSure: 1, isNegative: 2, isWhole: 4 };
@@ -134,7 +134,7 @@ const multiply = (v: Product): Code =>
     v.low.set(i64.or(i64.shl(v.middle.get, i64.const(32n)), lower(v.low))),
   );
 
-/** The low half of the power of 5 matters only if all bits to be rounded off are 1. */
+/** Multiplies by a power of 5, whose low half matters only if all bits to round off are 1. */
 const multiplyExactly = (v: Product): Code => {
   const ones = 0x1ffn;
   return sequence(
@@ -155,7 +155,7 @@ const multiplyExactly = (v: Product): Code => {
 /** Only for these powers of ten can a number be exactly between two doubles. */
 const halfway = { least: -4, most: 23 };
 
-/** A number exactly between two doubles is rounded to the even one. */
+/** Rounds to the nearest double. A number exactly between two doubles goes to the even double. */
 const roundMantissa = (v: Product): Code => {
   const mayBeHalfway = i32.le(
     i32.sub(v.power.get, i32.const(halfway.least)),

@@ -17,7 +17,7 @@ import { offsetOf } from './kinds.ts';
 import { copyBytes, increase, notSure, putInt32, zero } from './put-code.ts';
 import { isOneOfCharacters } from './part-code.ts';
 
-/** Levels that fit into `levels`, an i64. The column reader accepts more. */
+/** Nesting levels that fit into `levels`, an i64. JavaScript reads deeper texts. */
 const depthMax = 63;
 
 const variables = {

@@ -1,4 +1,4 @@
-// Kinds of columns that the row routine can read.
+// Kinds of columns that the row routine (WebAssembly) can read.
 
 import { column } from './layouts.ts';
 
@@ -15,14 +15,14 @@ export interface FieldValues {
 export const noZone = 0x7fffffff;
 
 /**
- * `decimal`: the byte before the decimals; 0 if numbers are written as the server reads them.
+ * `decimal`: the decimal separator; 0 if numbers are written as the server reads them.
  * `thousands`: the separator's bytes as an integer; without a separator, one byte 0.
  */
 const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as const;
 
 /**
  * The routine tests the kinds in this order, so frequent kinds come first. Each `routine`:
- * (column, start, end, out) -> address after the value, or 0: unsure, the column's reader decides.
+ * (column, start, end, out) -> address after the value, or 0: JavaScript must decide.
  */
 const kinds = {
   text: { routine: 'readText', layout: { charactersMax: 'i32' } },
@@ -40,7 +40,7 @@ const kinds = {
   pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
   uuid: { routine: 'readUuid', layout: {} },
   boolean: { routine: 'readBoolean', layout: {} },
-  /** words: the texts that mean a byte · other: the byte for all other texts, or -1. */
+  /** words: texts, each with the byte that it means · other: the byte for other texts, or -1. */
   word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
   json: { routine: 'readJson', layout: { isBinary: 'i32' } },
   /** list: for each pattern the size of its steps in bytes, then the steps; then 0. */
@@ -55,7 +55,7 @@ const kinds = {
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
 
-/** Means that the column's reader reads every value. */
+/** Means that JavaScript reads every value. */
 export const notFromBytes = { kind: 'other' } as const;
 
 export type ByteKind =

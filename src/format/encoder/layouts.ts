@@ -1,4 +1,4 @@
-// Memory layout of slots, columns and rules for the row routine, as offsets in bytes.
+// Memory layout of slots (where fields were found), columns and rules, as offsets in bytes.
 
 /** `place` is 4 times the field's index in the record; `start` and `end` are addresses. */
 export const slot = { place: 0, start: 4, end: 8, bytes: 12 };

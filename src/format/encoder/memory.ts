@@ -1,4 +1,4 @@
-// Memory map of the row routine.
+// Memory map of the row routine (WebAssembly).
 
 import { wordBytes } from '../../core/shared-copy.ts';
 import { groupBytes } from '../wasm-instance.ts';
@@ -10,9 +10,9 @@ const outBytes = 8 * windowBytes;
 /** Code that reads or copies 16 bytes at a time goes beyond an end by less than this. */
 export const overrun = 16;
 
-/** Addresses of i32 values. The host sets `between` and the values after it. */
+/** Addresses of i32 values. JavaScript sets `between` and the values after it. */
 export const state = {
-  /** Address in the list of the first delimiter that is not before the next record. */
+  /** Address of the first entry in the list of delimiters that is not before the next record. */
   next: 0,
   listEnd: 4,
   out: 8,
@@ -55,7 +55,7 @@ export const monthDaysAt = wholePowersAt + 16 * 8;
 /** Each month is an i32: three lower-case letters, the first letter in the lowest byte. */
 export const monthNamesAt = monthDaysAt + 16;
 export const partsAt = monthNamesAt + 12 * 4;
-/** The text begins here or up to one word later. The bytes before it are 0, not quotes. */
+/** The records begin here or up to one word later. The bytes before them are 0, not quotes. */
 export const textAt = 1024;
 export const startsAt = textAt + wordBytes + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
@@ -65,7 +65,7 @@ export const linesAt = endsAt + 4 * windowBytes;
 export const delimitersAt = linesAt + 4 * windowBytes;
 export const outAt = delimitersAt + 4 * windowBytes + 64;
 export const outEnd = outAt + outBytes;
-/** Fields are joined here. Records with a longer value go to the judge. */
+/** Fields are joined here. JavaScript reads records with a longer value. */
 export const glueAt = outEnd + 64;
 export const glueBytes = 4096;
 export const numberBytesMax = 128;

@@ -107,7 +107,7 @@ const putSpecialReal = (v: { readonly out: Local; readonly low: Local; readonly 
   );
 
 /**
- * Unsure if the double is exactly between two float4: rounding twice is wrong only then, and
+ * Rounds a double to float4. If it is exactly between two float4, rounding twice may be wrong, and
  * types/floats.ts decides.
  */
 export const readReal = functionOf(

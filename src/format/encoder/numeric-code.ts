@@ -47,7 +47,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): Code =>
   i32.load(v.column.get, offsetOf('numeric', field));
 
-/** A number with separators is unsure: its text is already where `readPower` writes. */
+/** Tries numbers with an exponent, but not with separators: their text is where it would write. */
 const tryPower = (v: Variables, call: Call): Code =>
   sequence(
     when(isSpelled(v.column), notSure),
@@ -76,7 +76,7 @@ const findPoint = (v: Variables, call: Call): Code => {
   );
 };
 
-/** Digits beyond the scale must be 0; or, with `round`, rounding must not add a digit. */
+/** Checks that digits beyond the scale are 0, or, with `round`, that rounding adds no digit. */
 const countDigits = (v: Variables): Code => {
   const hasPoint = i32.ne(v.point.get, v.end.get);
   const checkZeros = sequence(

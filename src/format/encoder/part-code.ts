@@ -1,4 +1,4 @@
-// Finds the end of strings and numbers in JSON. 0 means unsure.
+// Finds the end of strings and numbers in JSON. 0 means that JavaScript must decide.
 
 import { i32, loopWhile, sequence, v128, when, whenElse, type Code, type Local } from '../wasm-code.ts';
 import { functionOf } from '../wasm-module.ts';

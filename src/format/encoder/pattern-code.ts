@@ -60,7 +60,7 @@ const takeOneOrTwo = (v: Variables): Code =>
 const byteOf = (value: Local, place: number): Code =>
   i32.and(i32.shr(value.get, i32.const(8 * place)), i32.const(0xff));
 
-/** Afterwards, bytes 0 and 2 of `value` are the two numbers. */
+/** Parses pairs of digits. Afterwards, bytes 0 and 2 of `value` are the numbers. */
 const takeDigitPairs = (v: Variables, digits: number): Code => {
   const each = (byte: number): Code => i32.const((byte * (digits === 2 ? 0x0101 : 0x01010101)) | 0);
   return sequence(
@@ -139,7 +139,7 @@ const takeOffset = (v: Variables, call: Call): Code =>
     setPart(part.offset, secondsEastOf(v.value)),
   );
 
-/** The last line detects a step that read beyond the field. */
+/** Takes the steps of a pattern. The last line detects a step that read beyond the field. */
 const takeSteps = (v: Variables, call: Call): Code => {
   const steps: readonly (readonly [number, Code])[] = [
     [reads.two, takeTwo(v)],

@@ -17,7 +17,7 @@ export const reads = {
   fraction: 8,
   offset: 9,
 };
-/** date: refuses a time of day · dayOfMoment: drops the time of day. */
+/** Values to write. `date` refuses a time of day, `dayOfMoment` drops it. */
 export const writes = { date: 0, time: 1, timestamp: 2, dayOfMoment: 3 };
 /** Offsets of i32 values. A part that the pattern does not name is 0. */
 export const part = {

@@ -55,7 +55,7 @@ export const turnAround = (value: Local): Code =>
 export const putInt64 = (out: Local, offset: number, value: Local): Code =>
   sequence(turnAround(value), i64.store(out.get, offset, value.get));
 
-/** Copies up to 15 bytes more than `length`: see `overrun`. */
+/** Copies `length` bytes, and up to 15 bytes after them: see `overrun`. */
 export const copyBytes = (to: Local, from: Local, length: Local, at: Local): Code =>
   sequence(
     at.set(zero),

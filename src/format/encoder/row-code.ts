@@ -1,4 +1,4 @@
-// The row routine: delimiters and records of a window in, COPY rows out, column by column.
+// The row routine: turns up to 64 KiB of records into rows for COPY, column by column.
 
 import { LF, TAB } from '../../core/characters.ts';
 import {
@@ -63,7 +63,7 @@ const listFields = (v: Variables, call: Call): Code =>
     ),
   );
 
-/** Unsure if the record has too few delimiters, or too many that are not cut. */
+/** Finds the record's fields. Stops at too few delimiters, or too many unless `isCut` is set. */
 const findFields = (v: Variables, call: Call): Code =>
   sequence(
     loopWhile(i32.lt(i32.load(v.next.get), v.start.get), increase(v.next, 4)),

@@ -24,7 +24,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 /** Two different decimals of up to 15 digits never share a double. */
 const digitsMax = 15;
 
-/** Inverting the bits of negative floats gives integers in the order of the floats. */
+/** Compares numbers as integers. Inverting the bits of negative floats keeps the floats' order. */
 const compareWritten = (v: Variables): Code => {
   const unused = i64.sub(i64.const(64n), v.bits.get);
   return sequence(
@@ -58,7 +58,7 @@ const compareDecimal = (v: Variables, call: Call): Code =>
     when(f64.gt(v.number.get, f64.load(v.rules.get, ruleLayout.most)), notSure),
   );
 
-/** A text has at most as many characters as bytes, and exactly as many if it is ASCII. */
+/** Compares a length. A text has as many characters as bytes if it is ASCII, otherwise fewer. */
 const compareLength = (v: Variables): Code => {
   const least = i32.load(v.rules.get, ruleLayout.charactersMin);
   const isAscii = i32.lt(i32.loadByte(v.start.get), i32.const(0x80));
@@ -75,7 +75,7 @@ const compareLength = (v: Variables): Code => {
   );
 };
 
-/** (rules, start, end, address of the value) -> 1 if the value obeys the rules, or 0: unsure. */
+/** (rules, start, end, address of the value) -> 1 if it obeys the rules, 0: JavaScript decides. */
 export const obeysRules = functionOf(4, variables, (v, call) =>
   sequence(
     v.order.set(i32.load(v.rules.get, ruleLayout.order)),

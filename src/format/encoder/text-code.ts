@@ -88,7 +88,7 @@ export const putCopyText = functionOf(
           sequence(v128.store(v.out.get, 0, v.bytes.get), increase(v.start, 16), increase(v.out, 16)),
         ),
       ),
-      // Copying 16 bytes at a time may have gone beyond the end.
+      // Moves back, because copying 16 bytes at a time may have gone beyond the end.
       when(i32.gt(v.start.get, v.end.get), v.out.set(i32.sub(v.out.get, i32.sub(v.start.get, v.end.get)))),
       v.out.get,
     );

@@ -2,7 +2,7 @@
 
 import { SPACE, TAB } from '../../core/characters.ts';
 
-/** Removes blanks and tabs. Other white space is data. */
+/** Removes blanks and tabs at both ends. Other white space is data. */
 export const trimBlanks = (text: string): string => {
   let start = 0;
   let end = text.length;

@@ -61,7 +61,7 @@ const kinds: readonly KnownKind[] = [
 
 export const contentBytes = 512;
 
-/** Undefined unless the file is certainly not CSV. */
+/** Recognizes a file that is certainly not CSV. */
 export const otherContent = (head: Buffer): Kind | undefined =>
   kinds.find(({ begins, at = 0 }) => head.toString('latin1', at, at + begins.length) === begins);
 
@@ -83,7 +83,7 @@ const textKinds: readonly (Kind & { readonly begins: RegExp })[] = [
   },
 ];
 
-/** Undefined unless the text is probably not CSV. A dialect might still read the text. */
+/** Recognizes a text that is probably not CSV, although a dialect might still read it. */
 export const otherText = (text: string): Kind | undefined =>
   textKinds.find(({ begins }) => begins.test(text));
 

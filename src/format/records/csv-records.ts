@@ -25,7 +25,7 @@ export class NotForCsvParse extends Error {
   }
 }
 
-/** The option of the dialect that csv-parse reads differently. */
+/** Returns an option of the dialect that csv-parse reads differently. */
 export const foreignTo = ({ escape, escapes, quote, quotes }: Dialect): string | undefined => {
   if (escapes !== null) return `escapes: '${escapes}'`;
   if (quote !== null && escape !== null && escape !== quote) return `escape: ${JSON.stringify(escape)}`;

@@ -8,18 +8,18 @@ import { trimBlanks } from './blanks.ts';
 export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
   Partial<Pick<SourceFile, 'id' | 'runId' | 'runStarted'>>;
 
-/** The record's fields have the first indexes; texts about the file follow. */
+/** The first indexes are those of the record's fields; the next are texts about the file. */
 export interface FileFields {
   readonly header: readonly string[];
   readonly indexesOf: (ref: FieldRef) => readonly number[];
   readonly indexOf: (ref: FieldRef) => number;
-  /** The text that holds for the whole file; undefined for fields of its records. */
+  /** Returns the text that holds for the whole file; undefined for a field of a record. */
   readonly textAt: (index: number) => string | undefined;
   /** Undefined for `_line`, which differs per record. */
   readonly lineage: Readonly<Record<LineageName, string | undefined>>;
 }
 
-/** Drops case, blanks, underscores and accents, unless nothing else would be left. */
+/** Drops case, blanks, underscores and accents of a name, unless nothing else would be left. */
 const relaxed = (name: string): string =>
   name
     .toUpperCase()
@@ -30,7 +30,7 @@ const relaxed = (name: string): string =>
 /** `rate#2` means the second field named `rate`. */
 const numbered = /^(.+)#([1-9]\d*)$/s;
 
-/** The pattern's first group in the path, or the whole match. */
+/** Returns the pattern's first group in the path, or the whole match. */
 const partOf = (path: string, pattern: RegExp): string | undefined => {
   const found = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).exec(path);
   return found === null ? undefined : (found[1] ?? found[0]);
@@ -94,7 +94,7 @@ export const fieldsOf = (
   };
 };
 
-/** In messages: `"price"`, `field 3`, `"Start Time" or "started_at"`, `path(/\d+/)`. */
+/** Text for messages: `"price"`, `field 3`, `"Start Time" or "started_at"`, `path(/\d+/)`. */
 export const refText = (ref: FieldRef): string => {
   if (typeof ref === 'number') return `field ${ref}`;
   if (typeof ref === 'string') return inQuotes(ref);

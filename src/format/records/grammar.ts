@@ -80,7 +80,7 @@ export const beforeLineFeed = (block: Buffer, from: number, end: number): LineSp
 export const endsLine = (block: Buffer, from: number, at: number, { lineEnd }: Grammar): boolean =>
   lineEnd !== 'crlf' || (at > from && block[at - 1] === CR);
 
-/** Ignores quotes. Undefined if the line's end may be in later bytes. */
+/** Finds a line's end, whether in quotes or not. Undefined if it may be in later bytes. */
 export const lineAt = (
   block: Buffer,
   from: number,
@@ -97,7 +97,7 @@ export const lineAt = (
   return { end: at, next: block[at + 1] === LF ? at + 2 : at + 1 };
 };
 
-/** A CR at the end of the file is half of a CRLF. With a declared line end, the CR is data. */
+/** True if a CR at the end of the file is half of a CRLF. With a declared line end, it is data. */
 export const takesHalfLineEnds = ({ lineEnd, straysAreData }: Grammar): boolean =>
   lineEnd !== 'cr' && !straysAreData;
 

@@ -68,7 +68,7 @@ const passComment = async (reader: HeadReader): Promise<void> => {
     const bytes = await reader.read(reader.byte, headerBytesMax);
     const isLast = bytes.length < headerBytesMax;
     const line = reader.splitter.firstLine(bytes, isLast);
-    // The last byte may be the first half of a line end.
+    // Reads the last byte again, because it may be the first half of a line end.
     moveOn(reader, bytes, line?.next ?? bytes.length - 1);
     if (line !== undefined) return;
   }
@@ -92,7 +92,7 @@ const findRecord = async (
   }
 };
 
-/** For 'auto', the first line end in the file. */
+/** Returns the declared line end; for 'auto', the first line end in the file. */
 const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Promise<LineEnd> => {
   if (dialect.lineEnd !== 'auto') return dialect.lineEnd;
   const grammar = grammarOf(dialect, 2, 'lf');
@@ -111,9 +111,9 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
 };
 
 /**
- * `positions` is the highest position that a column names: with `header: false`, short records are
- * padded to it. The lines before the data, except comments, must end within `headerBytesMax` bytes.
- * Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
+ * Reads the header of a file, whose lines, except comments, must end within `headerBytesMax` bytes.
+ * `positions` is the highest position that a column names: with `header: false`, shorter records
+ * are padded. Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
   read: ReadBytes,
@@ -197,7 +197,7 @@ const givenHeader = async (
   return { names, line, dataByte, dataLine: line, lineEnd };
 };
 
-/** Undefined if the first record is faulty: the load will report it. */
+/** Returns the first record's fields. Undefined if it is faulty: the load will report it. */
 const firstFields = async (reader: HeadReader, dialect: Dialect): Promise<readonly string[] | undefined> => {
   try {
     const found = await findRecord(reader);

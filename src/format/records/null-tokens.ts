@@ -10,7 +10,7 @@ export const isOneOf = (texts: readonly string[]): ((text: string) => boolean) =
   return (text) => set.has(text);
 };
 
-/** Returns undefined for null tokens. With `quotedNulls`, the column compares them later. */
+/** Makes a function: undefined for null tokens. With `quotedNulls`, columns compare them later. */
 export const unquotedReader = ({
   nulls,
   quotedNulls,
@@ -21,7 +21,7 @@ export const unquotedReader = ({
   return (text) => (isNull(trim === true ? trimBlanks(text) : text) ? undefined : text);
 };
 
-/** `ofFile` is set if the value is from the path or constant: it is never quoted. */
+/** Returns the null tokens that a column compares. `ofFile` is a text from the path or constant. */
 export const nullsOfField = (
   { nulls, quotedNulls }: Dialect,
   ofFile: string | undefined,

@@ -7,7 +7,7 @@ import { isBlankByte, isEscape, startsWith, type Grammar } from './grammar.ts';
 
 type Escapes = NonNullable<Dialect['escapes']>;
 
-/** How a dialect with backslash escapes writes null. */
+/** The text for null in a dialect with backslash escapes. */
 export const nullMark = String.raw`\N`;
 
 export interface RawField {
@@ -29,7 +29,7 @@ const reasons = {
   open: (field: string) => `the quote that begins ${field} is never closed`,
 };
 
-/** For example `field 2 (price)`, counted from 1. */
+/** Text for messages, for example `field 2 (price)`, counted from 1. */
 export const fieldName = (header: readonly string[], field: number): string => {
   const name = header[field] ?? '';
   return `field ${field + 1}${name === '' ? '' : ` (${onOneLine(name)})`}`;
@@ -73,7 +73,7 @@ const escapedAt = (
   };
 };
 
-/** `end` is the index of the closing quote or the delimiter; -1 for a quote in unquoted text. */
+/** Reads a field up to `end`, its closing quote or delimiter; -1 for a quote in unquoted text. */
 const contentAt = (
   record: Buffer,
   from: number,

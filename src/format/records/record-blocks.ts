@@ -6,7 +6,7 @@ import { recordBytesMax, rejectRawBytesMax } from '../../core/limits.ts';
 import { countLines } from './grammar.ts';
 import type { RecordSpans, Splitter } from './splitter.ts';
 
-/** Whole records. Each block begins where the previous block ends. */
+/** A block of whole records. Each block begins where the previous block ends. */
 export interface RecordBlock {
   readonly bytes: Buffer;
   readonly spans: RecordSpans;
@@ -37,7 +37,7 @@ interface LongLine {
   newlines: number;
 }
 
-/** One block has the whole line, so that no chunk ends inside it. */
+/** Returns one block for the whole line, so that no chunk ends inside it. */
 export const longLineBlock = (
   { head, fileBytes, newlines }: LongLine,
   newline: number,
@@ -68,10 +68,10 @@ const takeInto = (line: LongLine, piece: Buffer, bytes: number, newline: number)
   return piece.subarray(bytes);
 };
 
-/** A CR at the end may belong to the line end. */
+/** Returns how many bytes surely belong to the line: a last CR may belong to its end. */
 const withinLine = (piece: Buffer): number => (piece.at(-1) === CR ? piece.length - 1 : piece.length);
 
-/** Joining `rest` with the first line of `read` spares a copy of the rest of `read`. */
+/** Splits `rest` with only the first line of `read`, which spares copying all of `read`. */
 const splitJoint = (
   rest: Buffer,
   read: Buffer,
@@ -112,8 +112,8 @@ const gather = (gathered: Gathered, read: Buffer): Buffer | undefined => {
 };
 
 /**
- * The stream's first record begins at `start`. A record longer than `recordBytesMax` becomes one
- * fault, and reading continues after its line. Proved by
+ * Yields a stream's records, which begin at `start`. A record longer than `recordBytesMax` becomes
+ * one reject, and reading continues after its line. Proved by
  * test/unit/format/records/record-blocks.test.ts, "a line over the bound costs one record".
  */
 export async function* recordBlocks(

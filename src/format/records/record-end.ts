@@ -1,8 +1,8 @@
 // Finds the end of one record, or its fault, byte by byte.
 //
 // A broken or unclosed quote may have swallowed good lines. So only the record's first line becomes
-// a fault, and the next walk starts at the second line. The cost stays linear: two walks that cross
-// the same line end inside quotes are equal from there on, and a failed walk is remembered.
+// a fault, and the next search (walk) starts at the second line. The cost stays linear: two walks
+// that cross the same line end inside quotes are equal from there on, and one failed walk is kept.
 
 import { BACKSLASH, CR, LF } from '../../core/characters.ts';
 import { recordBytesMax } from '../../core/limits.ts';
@@ -61,7 +61,7 @@ const follow = (walk: Walk, other: Walk, at: number): void => {
   if (other.strayLineEnd > at) walk.strayLineEnd = other.strayLineEnd;
 };
 
-/** A backslash may escape this line end, so a walk outside of quotes may have skipped it. */
+/** True if a backslash may escape this line end: a walk outside of quotes may have skipped it. */
 const mayBeEscaped = (block: Buffer, at: number, { escapesAll }: Grammar): boolean =>
   escapesAll && (block[at - 1] === BACKSLASH || (block[at - 1] === CR && block[at - 2] === BACKSLASH));
 
@@ -141,7 +141,7 @@ const skipText = (
   return limit;
 };
 
-/** A backslash before CRLF escapes both bytes. */
+/** Returns where an escape ends. A backslash before CRLF escapes both bytes. */
 const escapedEnd = (block: Buffer, at: number, atEnd: boolean): number => {
   const isPair = block[at + 1] === CR && (block[at + 2] === LF || (at + 2 === block.length && !atEnd));
   return at + (isPair ? 2 : 1);
@@ -152,7 +152,7 @@ const passPlain = (block: Buffer, walk: Walk, limit: number, atEnd: boolean, gra
   const first = delimiter[0]!;
   let escapedTo = -1;
   for (let { at } = walk; at < limit; at += 1) {
-    // True if the previous byte is a CR. This byte decides whether the CR belongs to a line end.
+    // True if the previous byte is a CR. The byte at `at` decides whether this CR ends a line.
     const isHeld = lineEnd !== 'cr' && at > walk.start && at !== escapedTo && block[at - 1] === CR;
     if (!isHeld && !walk.isFieldStart && !walk.isAfterQuoted) at = skipText(block, at, limit, grammar);
     walk.at = Math.min(at + 1, limit);
@@ -211,14 +211,14 @@ const faultOf = (walk: Walk, { isLenient, straysAreData }: Grammar): RecordEnd['
   return walk.strayQuote === -1 ? undefined : null;
 };
 
-/** A CR at the end of the file is still waiting for an LF. */
+/** Ends the last record. A CR at the end of the file was still waiting for an LF. */
 const endFile = (block: Buffer, walk: Walk, grammar: Grammar): void => {
   const last = block.length - 1;
   const isText = block[last] === CR && grammar.lineEnd !== 'cr' && !takesHalfLineEnds(grammar);
   if (!isText || takeText(walk, last, grammar)) walk.found = lastLine(block, walk.start, grammar);
 };
 
-/** Undefined: more bytes are needed. The result does not depend on where the block ends. */
+/** Finds a record's end, wherever the block ends. Undefined if more bytes are needed. */
 export const recordAt = (
   block: Buffer,
   start: number,

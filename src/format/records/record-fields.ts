@@ -25,7 +25,7 @@ const asManyAs = (
   return [...fields, ...Array<string>(missing).fill(nothing)];
 };
 
-/** The fields as a correction file shows them. Undefined if it cannot show the bytes. */
+/** Returns fields as a correction file shows them. Undefined if it cannot show the bytes. */
 export const correctableFields = (
   record: Buffer,
   dialect: Dialect,

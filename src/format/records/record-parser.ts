@@ -16,14 +16,14 @@ import type { RecordBlock } from './record-blocks.ts';
 import { createRequire } from 'node:module';
 import type * as CsvParse from 'csv-parse/sync';
 
-/** The CommonJS build is one file; of the ES build, each thread would load a dozen modules. */
+/** The CommonJS build is one file. With the ES build, each thread would load a dozen modules. */
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
 
 const newlines = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
 /**
- * csv-parse trims all of Unicode's white space, keeps the quotes of `"a"b`, does not say which
- * fields were quoted, and drops an escape before any character.
+ * False if csv-parse misreads the dialect: it trims all of Unicode's white space, keeps the quotes
+ * of `"a"b`, does not say which fields were quoted, and drops an escape before any character.
  */
 export const isForCsvParse = ({ trim, quotes, escape, quote, quotedNulls }: Dialect): boolean =>
   trim === false && quotes === 'strict' && quotedNulls && (escape === null || escape === quote);
@@ -84,7 +84,7 @@ const columnOfField = (table: ReadTable, { header, indexOf }: FileFields, field:
     ? null
     : (table.columns.find(({ headers }) => headers.some((ref) => indexOf(ref) === field))?.name ?? null);
 
-/** Transcoding writes invalid UTF-8 for characters that the file's encoding lacks. */
+/** Returns what is wrong with the bytes. Converted files have invalid UTF-8 for invalid bytes. */
 const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
   if (isUtf8(bytes)) return 'nul_byte';
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';

@@ -1,4 +1,4 @@
-// Runs the fast scan over a block, window by window.
+// Runs the fast scan (WebAssembly) for records over a block, 64 KiB at a time.
 
 import { CR } from '../../core/characters.ts';
 import { groupBytes, instantiate } from '../wasm-instance.ts';
@@ -25,8 +25,8 @@ export interface QuoteRule {
 }
 
 /**
- * `base` is the text's offset in the block. Returns the first byte not scanned, or a negative
- * number if a record is irregular.
+ * Scans a text, whose offset in the block is `base`. Returns the first byte not scanned, or a
+ * negative number if a record is irregular.
  */
 const scanText = (from: number, to: number, base: number, rule: QuoteRule): number =>
   scanGroups(
@@ -95,7 +95,7 @@ interface Cursor {
 
 type RecordPass = (cursor: Cursor) => void;
 
-/** The block's bytes must not change while the pass is used. */
+/** Creates a scan of a block, whose bytes must not change in the meantime. */
 export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {
   const { text, before, state: scanned } = scanMemory;
   let [loadedFrom, loadedTo] = [0, 0];

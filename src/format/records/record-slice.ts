@@ -43,7 +43,7 @@ export const sliceBlock = (block: RecordBlock, from: number, to: number): Record
   };
 };
 
-/** A record longer than `bytesMax` is a piece by itself. */
+/** Cuts a block into pieces. A record longer than `bytesMax` is a piece by itself. */
 export function* piecesOf(
   block: RecordBlock,
   recordsMax: number,

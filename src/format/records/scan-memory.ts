@@ -1,6 +1,6 @@
 // Memory layout of the record scan.
 
-/** Few enough for the processor's L2 cache. */
+/** Bytes scanned at once: few enough for the processor's L2 cache. */
 export const windowBytes = 64 * 1024;
 
 export const state = { start: 0, line: 1, lines: 2, inside: 3, special: 4, found: 5 };

@@ -66,7 +66,7 @@ const isEscaped = (block: Buffer, start: number, at: number): boolean => {
   return (at - first) % 2 === 1;
 };
 
-/** Programs that translate line ends twice write several CRs before the LF. */
+/** Drops several CRs before an LF, which programs write that translate line ends twice. */
 const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, grammar: Grammar): number => {
   let last = end;
   const isAtEnd = end === next || block[end] === CR || block[end] === LF;
@@ -75,7 +75,7 @@ const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, 
   return grammar.escapesAll && block[last] === CR && isEscaped(block, start, last) ? last + 1 : last;
 };
 
-/** Delimiters that are blanks make fields instead. */
+/** True if a line has only blanks, unless a blank is the delimiter. */
 const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
   for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
   return !block.subarray(from, to).includes(delimiter);
@@ -97,7 +97,7 @@ const dropBlankLines = (block: Buffer, list: RecordList, from: number, grammar: 
   list.length = kept;
 };
 
-/** The fast scan ignores backslashes, which may escape a line end, delimiter or quote. */
+/** True if a backslash escapes a line end, delimiter or quote, unseen by the fast scan. */
 const escapesStructure = (block: Buffer, { escapesAll, quote, delimiter }: Grammar): boolean =>
   escapesAll &&
   block.includes(BACKSLASH) &&
@@ -153,9 +153,9 @@ const splitBlock = (
 };
 
 /**
- * The result covers only whole records; the caller passes the rest again with more bytes. If a
- * block of more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is 0), its first
- * line is a comment or too long.
+ * Splits blocks into whole records; the caller passes the rest again with more bytes. If a block of
+ * more than `recordBytesMax` + 1 bytes has no whole record (`consumed` is 0), its first line is a
+ * comment or too long.
  */
 export const createSplitter = (dialect: Dialect, fields: number, lineEnd: LineEnd): Splitter => {
   const grammar = grammarOf(dialect, fields, lineEnd);

@@ -16,7 +16,7 @@ const functionsOf = (spec: ColumnSpec): readonly string[] => [
 
 export const hasFunction = (spec: ColumnSpec): boolean => functionsOf(spec).length > 0;
 
-/** True if the functions need every text: for `map`, and to see what a token means. */
+/** True if user functions need every text: for `map`, and to see what a token means. */
 const isForFunctions = (spec: ColumnSpec): boolean =>
   spec.test !== undefined ||
   spec.map !== undefined ||
@@ -27,7 +27,7 @@ const isRewritten = (spec: ColumnSpec, isTextFormat: boolean): boolean => isText
 export const kindOf = (spec: ColumnSpec, isTextFormat: boolean): ByteKind =>
   isForFunctions(spec) || isRewritten(spec, isTextFormat) ? notFromBytes : typeOf(spec).bytes(spec.options);
 
-/** Undefined if only few values are converted in JavaScript, which is slower. */
+/** Says why JavaScript, which is slower, converts all values. Undefined if it converts few. */
 export const whyByText = (spec: ColumnSpec, isTextFormat: boolean): string | undefined => {
   const functions = functionsOf(spec);
   if (functions.length > 0) return functions.join(', ');

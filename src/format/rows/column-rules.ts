@@ -25,7 +25,7 @@ const valuesShownMax = 8;
 
 type RuledColumn = Pick<ColumnSpec, 'type' | 'options'>;
 
-/** Types without an order compare values in JavaScript, so that spellings do not matter. */
+/** Tests `.oneOf`. Types without an order compare JavaScript values, not spellings. */
 const isAnyOf = (values: readonly string[], { type, options }: RuledColumn): ((text: string) => boolean) => {
   const known = typeOf({ type });
   const compareTo = compareOf(known, options);

@@ -1,6 +1,6 @@
-// Decodes records with the row routine (WebAssembly), which may be unsure, but never wrong.
-// The record judge takes unsure records, and words all rejects. So rows and rejects are always those
-// of the column readers. Proved by compiled-oracle.test.ts and text-rows.test.ts in
+// Decodes records with the row routine (WebAssembly), which leaves unusual records undecided.
+// record-judge.ts decodes these records, and words all rejects. So the result is the same as with
+// record-judge.ts alone. Proved by compiled-oracle.test.ts and text-rows.test.ts in
 // test/unit/format/records, and test/integration/compiled.test.ts.
 
 import { BACKSLASH } from '../../core/characters.ts';

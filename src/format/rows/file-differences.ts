@@ -1,4 +1,4 @@
-// How a file's header differs from what its table names. Recorded in the ledger.
+// Finds how a file's header differs from the fields that its table names, for the ledger.
 
 import type { FieldRef } from '../../core/declaration.ts';
 import type { HeaderDifferences } from '../../core/model.ts';

@@ -80,7 +80,7 @@ const ambiguous = (
   });
 };
 
-/** With `missing: 'null'`, the file must have only the fields of required columns. */
+/** Returns fields that a file must have; with `missing: 'null'`, only for required columns. */
 const requiredFields = ({ missing, columns, filter }: ReadTable): readonly FieldRef[] =>
   missing === 'null'
     ? neededFields(
@@ -89,7 +89,7 @@ const requiredFields = ({ missing, columns, filter }: ReadTable): readonly Field
       )
     : neededFields(columns, filter);
 
-/** If no field is known, the error lists all: the delimiter or the file is probably wrong. */
+/** Throws for missing fields; lists all if none is there: the delimiter or file may be wrong. */
 const checkMissing = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter).filter((ref) => !isOfPath(ref));
   const { header } = fields;
@@ -150,8 +150,8 @@ const checkPath = (
 };
 
 /**
- * Errors: ETL_HEADER_MISSING, ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS, ETL_HEADER_EXTRA,
- * ETL_PATH_PART, ETL_FILE_VALUE.
+ * Checks that a file's header fits its table. Errors: ETL_HEADER_MISSING, ETL_HEADER_DUPLICATE,
+ * ETL_HEADER_AMBIGUOUS, ETL_HEADER_EXTRA, ETL_PATH_PART, ETL_FILE_VALUE.
  */
 export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPosition): void => {
   const needed = neededFields(table.columns, table.filter);
@@ -162,7 +162,7 @@ export const checkHeader = (table: ReadTable, fields: FileFields, at: HeaderPosi
   checkValues(table, fields, at);
 };
 
-/** Errors: ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
+/** Checks that names are not ambiguous. Errors: ETL_HEADER_DUPLICATE, ETL_HEADER_AMBIGUOUS. */
 export const checkUnique = (
   needed: readonly FieldRef[],
   fields: FileFields,

@@ -20,7 +20,7 @@ export const words = (values: readonly number[]): Buffer => {
   return bytes;
 };
 
-/** The routine compares this key: the last eight bytes, padded with zeros. */
+/** Returns the key that the routine compares: the last eight bytes, padded with zeros. */
 const keyOf = (bytes: Buffer): bigint =>
   Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
 

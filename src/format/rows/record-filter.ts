@@ -9,7 +9,7 @@ type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
-/** The function gets a new object for each record. Copying `names` keeps a field `__proto__`. */
+/** Calls the user's function with a new object. Copying `names` allows a field `__proto__`. */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
   valueOf: (ref: FieldRef) => (fields: readonly (string | undefined)[]) => string | null,
@@ -27,7 +27,7 @@ const whenFilter = (
 
 const everyRecord: RecordFilter = () => true;
 
-/** All filters must hold. They see trimmed fields, and null tokens as null. */
+/** Returns whether all filters hold. They see trimmed fields, and null tokens as null. */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
   { indexOf, textAt }: FileFields,

@@ -20,14 +20,14 @@ import {
   type ParsedRecord,
 } from '../records/record-parser.ts';
 
-/** Shifted fields fail in every column, and rejects wait in memory. */
+/** Most faults of a record: shifted fields fail in every column, and rejects wait in memory. */
 export const faultsKeptMax = 20;
 
 export const filtered = Symbol('filtered');
 
 export type Judgement = readonly (string | null)[] | Faulty | typeof filtered;
 
-/** Few, so that the garbage collector frees the records while they are young. */
+/** Records parsed at once: few, so that the garbage collector frees them while they are young. */
 const recordsAtOnce = 256;
 
 interface Judge {
@@ -36,7 +36,7 @@ interface Judge {
   readonly rest: (record: Faulty) => Faulty;
 }
 
-/** History copies `at` from this column, so a fault would be reported twice. */
+/** Returns the column of which history's `at` is a copy, to report a fault only once. */
 const copyOf = ({ publish }: ReadTable): string | undefined =>
   typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
     ? publish.from
@@ -117,7 +117,7 @@ type RecordJudge = (
   take: (judgement: Judgement, index: number) => void,
 ) => void;
 
-/** Throws ETL_USER_FUNCTION; bad data becomes faults. */
+/** Creates a function that throws ETL_USER_FUNCTION. Bad data becomes faults. */
 export const createRecordJudge = (table: ReadTable, file: DecodedFile): RecordJudge => {
   const fields = fieldsOf(file, table.format.dialect);
   const parseRecords = createRecordParser(table, fields, file.lineEnd);

@@ -1,4 +1,4 @@
-// Writes a table's plan for the row routine: slots, columns, tokens and constants.
+// Writes what the row routine (WebAssembly) needs of a table: fields, columns, tokens, constants.
 
 import type { ColumnSpec, Dialect, FieldRef, ReadTable } from '../../core/declaration.ts';
 import { isRefusal } from '../types/contract.ts';
@@ -35,7 +35,7 @@ export interface RowPlan {
   readonly valuesMax: readonly number[];
 }
 
-/** Most bytes per byte of a field: 3 for UTF-8 from JavaScript, 2 for an escaped byte. */
+/** Most bytes of a value per byte of its field: 3 for UTF-8 from JavaScript, 2 for an escape. */
 export const fieldShare = 3;
 
 const missingValue = (spec: ColumnSpec, form: RowForm): Buffer | undefined =>
@@ -53,8 +53,8 @@ const tokenValues = (spec: ColumnSpec, form: RowForm): [string, Buffer | undefin
 const isLine = ({ lineage }: ColumnSpec): boolean => lineage === '_line';
 
 /**
- * The value if it is the same in the whole file: the file lacks a field of the column, or the
- * column uses only texts about the file. `bytes` undefined: the value is refused.
+ * Returns the value if it is the same in the whole file: the file lacks a field of the column, or
+ * the column uses only texts about the file. `bytes` undefined: the value is refused.
  */
 const valueOfFile = (
   spec: ColumnSpec,
@@ -133,7 +133,7 @@ const appendSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColum
   return { bytes, valueMax: value?.length ?? 0 };
 };
 
-/** The routine changes the token's value before each row. */
+/** Appends the token of `_line`, whose value the routine changes before each row. */
 const appendLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
   const line = Buffer.alloc(lineToken.bytes);
   const address = append(writer, line);
@@ -192,7 +192,7 @@ const appendColumn = (
   return { bytes, valueMax: Math.max(head, ...lengths) + separators };
 };
 
-/** The routine sets the first slots for each record. The last slots are texts about the file. */
+/** Appends a slot per field, set by the routine for each record; texts about the file are last. */
 const appendSlots = (writer: PlanWriter, fieldIndexes: readonly number[], { textAt }: FileFields) => {
   const slots = Buffer.alloc(slot.bytes * fieldIndexes.length);
   let ofFile = 0;

@@ -44,7 +44,7 @@ interface WindowPart {
   readonly isUnsure: boolean;
 }
 
-/** V8 makes longer substrings views: a function that keeps one would keep the whole window. */
+/** Longer substrings are views in V8: a function that keeps one would keep the whole text. */
 const copiedLengthMax = 12;
 
 interface TextWindow {
@@ -87,7 +87,7 @@ let current: RowTable | undefined;
 
 let textOfWindow: TextWindow;
 
-/** If a user's function throws, the record is unsure: the judge calls the function again. */
+/** If a user's function throws, returns 0: record-judge.ts then calls the function again. */
 const { encodeRows, memory } = instantiate(encoderBytes, {
   encodeByText: (index, start, end, out, written) => {
     try {
@@ -135,7 +135,7 @@ const putByText = (
 
 const rowMax = ({ rowRoom, perByte }: RowPlan): number => rowRoom + perByte * (textOfWindow.end - textAt);
 
-/** With `trim: true` the field is not trimmed yet. */
+/** Returns the text of a field. With `trim: true` it is not trimmed yet. */
 export const fieldText = (index: number): string => {
   const at = (planAt + slot.bytes * index) >> 2;
   const [start, end] = [views.words[at + (slot.start >> 2)]!, views.words[at + (slot.end >> 2)]!];
@@ -209,7 +209,7 @@ const loadWindow = (
   return { textStart, textEnd };
 };
 
-/** A part ends at an unsure record, when the room for rows is full, or with the window. */
+/** Encodes records in parts. A part ends at a record for JavaScript, or when memory is full. */
 export function* encodeWindow(
   block: RecordBlock,
   from: number,
@@ -226,7 +226,7 @@ export function* encodeWindow(
     const [end, reason] = [stateAt(state.out), stateAt(state.reason)];
     reserve(out, end - outAt);
     putBytes(out, views.bytes, outAt, end);
-    // The judge takes a record whose row exceeds the whole room.
+    // JavaScript also takes a record whose row exceeds the whole memory for rows.
     const isUnsure = reason === stopped.unsure || (reason === stopped.full && next === at);
     yield {
       next: from + next,

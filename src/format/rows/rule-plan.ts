@@ -55,7 +55,7 @@ const setDecimals = (bytes: Buffer, least: string | undefined, most: string | un
   bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
 };
 
-/** Integers with the order of the floats: bits of negative floats are inverted. */
+/** Returns integers in the order of the floats: bits of negative floats are inverted. */
 const floatKey = (bits: bigint, width: bigint): bigint =>
   bits < 0n ? bits ^ (2n ** (width - 1n) - 1n) : bits;
 
@@ -102,5 +102,5 @@ export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   return { bytes, values: rulesOf(spec, 'oneOf')[0]?.values };
 };
 
-/** No limit: more characters than a field can have. */
+/** Means no limit: more characters than a field can have. */
 const longestText = 0x7fffffff;

@@ -8,8 +8,8 @@ import type { RowBytes } from '../types/row-bytes.ts';
 import type { RowForm } from './row-form.ts';
 
 /**
- * Returns false if the text is refused or unsure. `isWritten`: the routine has written the value,
- * which is written again only if a function changed it.
+ * Writes the value of a text, or returns false if it is refused. If the routine has written the
+ * value (`isWritten`), it is written again only if a function changed it.
  */
 export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes) => boolean;
 

@@ -1,4 +1,4 @@
-// Divides a block's records into windows for the row routine, and records for the judge.
+// Divides a block's records into windows for WebAssembly, and records for JavaScript.
 
 import type { RecordBlock } from '../records/record-blocks.ts';
 import type { RecordSpans } from '../records/splitter.ts';
@@ -15,7 +15,7 @@ interface Window {
 
 const newlineBytesMax = 2;
 
-/** The test must be called with increasing indexes. `byte` -1 means none. */
+/** Tests if a record has `byte` (-1: none). Must be called with increasing indexes. */
 const holds = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   byte: number,
@@ -66,8 +66,8 @@ const windowEnd = (
 };
 
 /**
- * Fit records have no fault, no escape and valid UTF-8, follow each other directly, and fill at
- * most one window. `nulls` is the delimiter if fields with `\N` are fit.
+ * Yields ranges of fit and other records. Fit records have no fault, no escape and valid UTF-8,
+ * follow each other directly, and fill at most 64 KiB. `nulls` is the delimiter if `\N` is fit.
  */
 export function* windowsOf(block: RecordBlock, escape: number, nulls?: number): Generator<Window, void> {
   const { bytes, spans } = block;

@@ -91,6 +91,6 @@ export const offsetSecondsOf = (text: string): number => {
   return offset.startsWith('-') ? -size : size;
 };
 
-/** A double is not exact for all years up to 9999. */
+/** Returns a bigint, because a double is not exact for all years up to 9999. */
 export const microsecondsSinceEpoch = (days: number, ofDay: number): bigint =>
   BigInt(days) * 86_400_000_000n + BigInt(ofDay);

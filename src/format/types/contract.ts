@@ -3,7 +3,7 @@
 import type { RejectCode } from '../../core/model.ts';
 import type { ByteKind } from '../encoder/kinds.ts';
 
-/** A return value, not an exception, because bad texts are expected input. */
+/** Why a text is refused: not an exception, because bad texts are expected input. */
 export interface Refusal {
   readonly code: RejectCode;
   readonly reason: string;

@@ -174,7 +174,7 @@ export const patternProblem = (pattern: string): string | undefined => {
 export const patternParts = (pattern: string): ReadonlySet<PartName> =>
   new Set(namesOf(split(pattern)).keys());
 
-/** Undefined if the text does not fit. All calls overwrite the same DateParts. */
+/** Returns a parser: undefined if the text does not fit. All calls overwrite one DateParts. */
 export const compilePattern = (pattern: string): ((text: string) => DateParts | undefined) => {
   const steps = split(pattern).map((piece) => tokens.get(piece)?.step ?? literal(piece));
   const parts = emptyParts();

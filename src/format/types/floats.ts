@@ -93,8 +93,8 @@ const neighbour = (value: number, away: boolean): number => {
 };
 
 /**
- * Rounding to double and then to float4 is wrong only if the double is exactly between two float4.
- * Then the text decides. Proved by test/integration/compiled.test.ts, "halfway cases included".
+ * Rounds to double, then to float4. This is wrong only if the double is exactly between two float4:
+ * then the text decides. Proved by test/integration/compiled.test.ts, "halfway cases included".
  */
 const nearestSingle = (text: string): number => {
   const value = floatValue(text);

@@ -85,7 +85,7 @@ const roundedMicroseconds = (digits: string): number => {
   return rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? below + 1 : below;
 };
 
-/** For type time, 23:59:59 becomes 24:00:00, which the server stores. */
+/** Adds a second. For type time, 23:59:59 becomes 24:00:00, which the server stores. */
 const secondLater = (day: string, time: string): string | undefined => {
   const date = day === '' ? '2000-01-01' : day.slice(0, dateLength);
   const later = new Date(Date.parse(`${date}T${time}Z`) + 1000).toISOString();

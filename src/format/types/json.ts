@@ -103,7 +103,7 @@ const jsonbProblem = (text: string): Refusal | undefined => {
   return undefined;
 };
 
-// jsonb stores every other JSON text: one without \u escapes, exponents or very long numbers.
+// jsonb can store every JSON text without \u escapes, exponents and very long numbers.
 const mayBeUnstorable = /\\u|[0-9][eE]|[0-9.]{16000}/;
 
 const readJsonb: Reader = (text) => {

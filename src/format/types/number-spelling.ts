@@ -89,8 +89,8 @@ export const numberOptionsProblem = (options: NumberOptions, point?: '.'): strin
 };
 
 /**
- * Accepts 1,234,567 or 12,34,567, but not 12,34 or 1,234567. Refuses a leading 0 before a
- * separator: 0,123 is a decimal and not 123.
+ * Removes separators. Accepts 1,234,567 or 12,34,567, but not 12,34 or 1,234567. Refuses a leading
+ * 0 before a separator: 0,123 is a decimal and not 123.
  */
 const withoutGroups = (text: string, separator: string, isIndian: boolean): string | undefined => {
   let at = text.indexOf(separator);
@@ -154,7 +154,7 @@ export const plainNumber = (options: NumberOptions, readServer: PlainNumber = se
   return options.percent === undefined ? plain : plainPercent(plain, options.percent);
 };
 
-/** Completes the sentence `"x" is not …`. */
+/** Text that completes the sentence `"x" is not …`. */
 export const wantedNumber = (type: string, { percent }: FloatOptions): string =>
   percent === undefined ? type : `${type} with %`;
 

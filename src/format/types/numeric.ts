@@ -177,7 +177,7 @@ const encodeNumeric = (text: string, out: RowBytes): void => {
   const digits = integer + fraction;
   const pointAt = integer.length + shift;
   const scale = Math.max(0, fraction.length - shift);
-  // Only columns that round to at most a thousand decimals accept a longer literal.
+  // Such a number rounds to 0: only columns with at most 1,000 decimals accept so long a literal.
   const isTiny = scale > numericDecimalsMax && pointAt < -numericPrecisionMax;
   putDigits(
     out,

@@ -90,7 +90,7 @@ export const patternReader = (kind: DateKind, patterns: readonly string[], compo
 /** Numbers from 1 to 12 are valid months, days, hours, minutes and seconds. */
 const smallNumbers = 12;
 
-/** The parts are small and all different, so that swapped parts change the value. */
+/** Yields dates whose parts are small and all different, so that swapped parts change the date. */
 function* samples(hasOffsets: boolean): Generator<Sample> {
   for (let first = 0; first < smallNumbers; first += 1) {
     const number = (index: number): number => 1 + ((first + index) % smallNumbers);

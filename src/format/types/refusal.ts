@@ -20,6 +20,6 @@ export const bare = (text: string): string => quoted(text).slice(1, -1);
 
 export const refuse = (code: RejectCode, reason: string): Refusal => ({ code, reason });
 
-/** `"12a" is not a smallint`. `kind` includes the article. */
+/** Refuses a text: `"12a" is not a smallint`. `kind` includes the article. */
 export const isNot = (text: string, kind: string): Refusal =>
   refuse('type', `${quoted(text)} is not ${kind}`);

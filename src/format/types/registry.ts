@@ -1,4 +1,4 @@
-// Builders, decoders, DDL, row schemas and docs derive from this list.
+// The list of column types, from which builders, decoders, DDL, row schemas and docs derive.
 
 import type { ColumnOptions } from '../../core/declaration.ts';
 import { booleanType } from './boolean.ts';

@@ -25,7 +25,7 @@ const isBlankAt = (text: string, at: number): boolean => {
   return code === 32 || (code >= 9 && code <= 13);
 };
 
-/** A regular expression would retry at every blank inside a long text. */
+/** Trims in a loop: a regular expression would retry at every blank inside a long text. */
 export const withoutBlanks = (text: string): string => {
   let start = 0;
   let end = text.length;
@@ -115,7 +115,7 @@ const offsetOf = (groups: Groups): string => {
   return sign + [offsetHour, offsetMinute, offsetSecond].map(two).join(':');
 };
 
-/** PostgreSQL accepts `005300-0330` and `005300 -03:30`, but reads `005300-03:30` as a date. */
+/** True for `005300-03:30`: a date in PostgreSQL, unlike `005300-0330` and `005300 -03:30`. */
 const isGluedDate = ({ run, runFraction, sign, offsetMinute }: Groups, text: string): boolean =>
   run !== undefined &&
   runFraction === undefined &&

@@ -15,7 +15,7 @@ const isUuid = (text: string): boolean => hyphenated.test(text) || bareHex.test(
 
 const readUuid: Reader = (text) => (isUuid(text) ? text : isNot(text, 'a uuid'));
 
-/** PostgreSQL's own spelling, so that equal values are equal texts. */
+/** Returns PostgreSQL's own spelling, so that equal values are equal texts. */
 const canonical = (text: string): string => {
   const hex = text.replace(/[{}-]/g, '').toLowerCase();
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

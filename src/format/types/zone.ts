@@ -37,7 +37,7 @@ const spanOf = (from: number, to: number, offset: number): Span => {
   return { from, to, offset, text: (offset < 0 ? '-' : '+') + time.slice(0, length) };
 };
 
-/** The periods of a year and two days on each side. Every offset is valid for more than a day. */
+/** Returns periods of a year and two days on each side. An offset is valid for more than a day. */
 const spansOf = (year: number, offsetAt: OffsetAt): readonly Span[] => {
   const end = Date.UTC(year + 1) + 2 * dayMs;
   const spans: Span[] = [];
