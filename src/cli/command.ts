@@ -6,7 +6,7 @@ import type { Input } from './inputs.ts';
 import { widthOf, type Io } from './io.ts';
 import { paintFor, type Paint } from './paint.ts';
 
-/** Ends the program with this exit code. The command has already printed everything. */
+/** Thrown to end the program with this exit code. The command has already printed everything. */
 export class EndWith extends Error {
   readonly exit: number;
 

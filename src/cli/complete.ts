@@ -15,7 +15,7 @@ const readFolder = (folder: string) => {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // The typed path is incomplete: there is nothing to offer.
+    // The typed folder cannot be read, so there is nothing to offer.
     return [];
   }
 };
@@ -23,7 +23,7 @@ const readFolder = (folder: string) => {
 /**
  * True if every shell reads the text as one plain word. Some completion scripts insert names
  * unquoted, so that a file name such as `a$(reboot).ts` would run a command. Blanks are allowed if
- * the script escapes them, as ours for bash does.
+ * the script escapes them, as our bash script does.
  */
 const isPlainWord = (text: string, takesBlanks: boolean): boolean =>
   /^[\p{L}\p{N}._/][\p{L}\p{N}\p{M}._/,:=@+-]*$/u.test(takesBlanks ? text.replaceAll(' ', '_') : text);
@@ -51,7 +51,7 @@ const namesLike = (typed: string, io: Io): string[] =>
 const ignore = (): void => {};
 
 /**
- * Tells the shell to add no blank after a folder. A property with a getter, because the library
+ * Tells the shell to add no blank after a folder. The property has a getter, because the library
  * assigns its own value while it parses.
  */
 const continueFolders = (completion: RootCommand, typed: string): void => {
@@ -66,7 +66,7 @@ const continueFolders = (completion: RootCommand, typed: string): void => {
 
 export const complete = (args: readonly string[], io: Io): void => {
   const words = args.slice(args.indexOf('--') + 1);
-  // The library adds its own `completion` command.
+  // Without our `completion` command, because the library adds its own.
   const program = createProgram(
     commands.filter(({ name }) => name !== 'completion'),
     io,

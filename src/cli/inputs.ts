@@ -26,7 +26,7 @@ export interface Input<T> {
 
 interface Given {
   readonly texts: readonly string[];
-  /** The variable with the texts; undefined: they are from the command line. */
+  /** The variable with the texts; undefined if the texts are from the command line. */
   readonly variable?: string;
   readonly nowMs: number;
 }
@@ -43,8 +43,9 @@ const givenTexts = (command: Command, option: Option, io: Io): Given => {
 };
 
 /**
- * An option with its variable, such as ETL_KEEP_STAGING for `--keep-staging`. Values are not parsed
- * by commander, which reads any value of a variable as true and does not name it in errors.
+ * An option with its variable, such as ETL_KEEP_STAGING for `--keep-staging`. Commander does not
+ * parse the values: it would read any value of a variable as true, and not name the variable in
+ * errors.
  */
 const optionOf = (flags: string, description: string): Option => {
   const option = new Option(flags, description);
@@ -123,11 +124,11 @@ export const params: Input<Readonly<Record<string, string>>> = {
   read: (command, io) => Object.fromEntries(pairs.read(command, io)),
 };
 
-/** A repeatable flag, not a list, because file names may contain commas. */
+/** A flag with a file. Repeatable instead of a list, because file names may contain commas. */
 export const filesFlag = (name: string, description: string): Input<readonly string[]> =>
   repeatable(`--${name} <file>`, description, parseString);
 
-/** Declared for the help. main.ts reads it itself, also if the arguments cannot be parsed. */
+/** Declared for the help. main.ts reads the flag, even if the arguments cannot be parsed. */
 export const debug = toggle('--debug', 'print stack traces and causes of errors');
 
 export const printing = (description = 'print JSON') => ({ json: toggle('--json', description), debug });
@@ -170,7 +171,7 @@ const parseRunId = (text: string): number => {
   });
 };
 
-/** `value` is a text, a list or undefined, depending on how `argument` is declared. */
+/** `readFrom` gets a text, a list or undefined, depending on how `argument` is declared. */
 const positional = <T>(argument: Argument, readFrom: (value: never) => T): Input<T> => ({
   addTo: (command) => void command.addArgument(argument),
   read: (command) => {

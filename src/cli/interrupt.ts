@@ -14,7 +14,9 @@ interface StopSignals {
   readonly abort: AbortSignal;
 }
 
-/** Errors after a signal become ETL_INTERRUPTED: closed connections fail in many ways. */
+/**
+ * Runs `work`. Its errors after a signal become ETL_INTERRUPTED: closing connections causes many.
+ */
 export const withInterrupt = async <T>(
   onStop: (signal: StopSignal, isSecond: boolean) => void,
   work: (signals: StopSignals) => Promise<T>,

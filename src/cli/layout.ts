@@ -102,7 +102,7 @@ export const alignTitled = (
   return [paint('dim', title), ...lines];
 };
 
-/** Omits columns until all lines fit into `width`, in the order of `spare`, a list of indexes. */
+/** Omits columns until all lines fit into `width`. `spare` has their indexes, in order. */
 export const alignFitting = (
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],

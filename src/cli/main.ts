@@ -17,7 +17,7 @@ import { plantedAt } from '../core/ownership.ts';
 const usage = (problem: string, hint: string, cause?: unknown): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint }, { cause });
 
-/** Opens the file before the check, so that another user cannot replace it in between. */
+/** Opens the file before checking its owner, so that another user cannot replace it in between. */
 const read = (file: string): string => {
   const fd = openSync(file, 'r');
   try {
@@ -40,7 +40,7 @@ const readIfPresent = (file: string): string => {
   }
 };
 
-/** Adds missing variables. Errors: ETL_USAGE: unreadable, or maybe the file of another user. */
+/** Adds variables of .env that are not set. ETL_USAGE: unreadable, or maybe of another user. */
 const addDotEnv = (env: NodeJS.ProcessEnv, workingDirectory: string): void => {
   for (const [name, value] of Object.entries(parseEnv(readIfPresent(join(workingDirectory, '.env')))))
     env[name] ??= value;
@@ -51,7 +51,7 @@ const isOn = (value: string | undefined): boolean => {
   return 'value' in parsed && parsed.value;
 };
 
-/** Needs no parser: errors are reported even if the arguments are invalid. */
+/** Finds a flag without a parser, because errors are reported even if the arguments are invalid. */
 const isSet = (name: 'debug' | 'json', args: readonly string[], io: Io): boolean =>
   args.includes(`--${name}`) || isOn(io.env[`ETL_${name.toUpperCase()}`]);
 
@@ -107,7 +107,7 @@ const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
   }
 };
 
-/** The title that `ps` shows to every user. Without flags, which may hold passwords. */
+/** Returns the title that `ps` shows to every user. It has no flags, which may hold passwords. */
 export const processTitle = (args: readonly string[]): string => {
   const firstFlag = args.findIndex((arg) => arg.startsWith('-'));
   return ['etl', ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');

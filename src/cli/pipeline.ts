@@ -22,7 +22,10 @@ export const openPipeline = async ({
   return { pipeline, options: { params, directory, workingDirectory: io.workingDirectory } };
 };
 
-/** Errors: ETL_PIPELINE_FILE, ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER, ETL_DEFINITION. */
+/**
+ * Loads a pipeline by its file or name.
+ * Errors: ETL_PIPELINE_FILE, ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER, ETL_DEFINITION.
+ */
 export const loadPipeline = async (given: string, io: Io): Promise<LoadedPipeline> => {
   const folder = resolve(io.workingDirectory, pipelinesFolder(io));
   const found = async (path: string) => stat(path).catch(() => undefined);

@@ -44,7 +44,7 @@ const configure = (program: Command, { stdout, stderr, env }: Io): void => {
     .configureHelp({
       styleTitle: (title) => paint('bold', title),
       showGlobalOptions: false,
-      // Without the variable of each flag: the program's help says how variables are named.
+      // Leaves out each flag's variable: the program's help says how variables are named.
       optionDescription: ({ description: text, argChoices: choices }) =>
         choices === undefined ? text : `${text}: ${choices.join(', ')}`,
     })

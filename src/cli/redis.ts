@@ -4,7 +4,7 @@ import { EtlError } from '../core/errors/errors.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Io } from './io.ts';
 
-/** Redis of REDIS_URL if a key prefix is given; without a prefix, nothing. Errors: ETL_USAGE. */
+/** Returns the options of REDIS_URL if a key prefix is given, else none. Errors: ETL_USAGE. */
 export const readRedis = async ({
   io,
   redisPrefix,

@@ -32,8 +32,8 @@ export interface OpenedServer extends ServerAddress {
 }
 
 /**
- * For a command that writes. Starts the embedded server if no other is named, and says so before:
- * the first start takes seconds, and the directory may be wrong.
+ * Returns the server for a command that writes. If none is named, starts the embedded server, but
+ * first prints its directory: the first start takes seconds, and the directory may be wrong.
  */
 export const openServer = async (
   { io, databaseUrl }: GivenServer,
@@ -60,7 +60,7 @@ export const findServer = async (given: GivenServer): Promise<OpenedServer | und
   return named || existsSync(await etlDirectoryOf(io)) ? openServer(given) : undefined;
 };
 
-/** For a command that only reads. Without a server, calls `ask` with undefined. */
+/** Calls `ask`, which only reads, with a connection, or with undefined if there is no server. */
 export const askAnyway = async <T>(
   given: GivenServer,
   ask: (client: Client | undefined) => Promise<T>,
@@ -81,7 +81,7 @@ export const askServer = <T>(
   ask: (client: Client) => Promise<T>,
 ): Promise<T | undefined> => askAnyway(given, async (client) => client && ask(client));
 
-/** Tells that the embedded server, which the failed command created, keeps running. */
+/** Prints that the embedded server, which the failed command created, keeps running. */
 export const sayNewServer = (server: OpenedServer | undefined, io: Io): void => {
   if (!server?.isNew || server.embedded === undefined) return;
   io.stderr.write(

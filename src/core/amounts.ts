@@ -8,7 +8,7 @@ const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 export const formatBytes = (bytes: number): string => {
   let value = bytes;
   let unit = 0;
-  // 999.5 and more would be rounded to 1000.
+  // From 999.5 on, rounding would print 1000 instead of 1 of the next unit.
   while (value >= 999.5 && unit < byteUnits.length - 1) {
     value /= 1000;
     unit += 1;
@@ -25,7 +25,7 @@ export const formatSeconds = (seconds: number): string => {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 };
 
-/** An estimated time in whole seconds: 3.2 -> '4 s'. */
+/** Formats an estimated time, below a minute rounded up to whole seconds: 3.2 -> '4 s'. */
 export const formatLeft = (seconds: number): string =>
   seconds <= 59 ? `${Math.ceil(seconds)} s` : formatSeconds(seconds);
 

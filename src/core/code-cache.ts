@@ -1,6 +1,6 @@
 // Keeps V8's compiled code of the bundle in files, so that the program and its threads start
-// faster: compiling it takes longer than a small run. Node's own cache saves less, and only Node 22
-// and later has it.
+// faster: compiling the bundle takes longer than a small run. Node's own cache saves less, and only
+// Node 22 and later has it.
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
@@ -15,8 +15,8 @@ const dist = fileURLToPath(new URL('../', import.meta.url));
 const bundle = join(dist, 'bundle');
 
 /**
- * In dist/, so that each build begins without a cache, and nobody can add code who could not change
- * the bundle. V8 refuses the code of other versions, but its check of the source is weak.
+ * The caches are in dist/: each build begins without them, and only users who can change the bundle
+ * can add code. V8 refuses the code of other V8 versions, but hardly checks the source.
  */
 const caches = join(dist, 'code-cache', process.version);
 
@@ -28,26 +28,26 @@ const readCache = (file: string): Buffer | undefined => {
   }
 };
 
-/** Without permission to write into the package, there is no cache. */
+/** Stores compiled code. Does nothing without permission to write into the package. */
 const writeCache = (file: string, code: Buffer): void => {
   const aside = `${file}.${process.pid}`;
   try {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(aside, code);
-    // Other processes read a whole file or none.
+    // Renamed when complete, so that other processes never read half a file.
     renameSync(aside, file);
   } catch {
-    // The next start compiles again.
+    // Without the file, the next start compiles the code again.
   }
 };
 
 /**
- * Loads an entry point of the bundle, and all that it requires from there, with a cache of its own.
- * If a module had none, the code of all modules is stored when the process or thread ends: only
- * then has V8 compiled the functions that were called, also those of modules with a cache.
+ * Loads an entry point of the bundle and the modules that it requires, each with its code cache. If
+ * a cache is missing, the code of all modules is stored when the process or thread ends: only then
+ * has V8 compiled all functions that were called.
  */
 export const requireCached = (entry: string): unknown => {
-  // Node has no public way to compile a CommonJS module with a cache of one's own.
+  // Overrides a private method: Node has no public way to compile a CommonJS module with our cache.
   /* oxlint-disable no-underscore-dangle */
   const prototype = Module.prototype as unknown as { _compile: Compile };
   const compile = prototype._compile;

@@ -16,7 +16,7 @@ export interface TestSpec {
   readonly name: string;
   /** Columns that the test reads. */
   readonly columns: readonly string[];
-  /** Options of the test's kind, such as `values` of accepted. */
+  /** Options of this kind of test, such as the `values` that are accepted. */
   readonly of: Readonly<Record<string, unknown>>;
   readonly severity: Severity;
   /** Failing rows that still let the test pass. */
@@ -43,7 +43,7 @@ export interface DataTestResult {
   readonly outcome: 'passed' | 'warned' | 'failed';
   /** Number of failing rows; 0 or 1 for a test of the table as a whole, such as `rows`. */
   readonly failures: number;
-  /** What is wrong, also if `max` tolerates it; null if nothing is. */
+  /** What is wrong, even if `max` tolerates it; null if nothing is wrong. */
   readonly problem: string | null;
   /** Some of the failing rows, in no particular order. */
   readonly rows: readonly FailingRow[];

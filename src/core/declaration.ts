@@ -16,7 +16,7 @@ export type SourceOptions = Readonly<Record<string, unknown>>;
 export interface SourceSpec {
   /** Paths and globs relative to the working directory, URLs, or `-` for standard input. */
   readonly locations: readonly string[];
-  /** Lines at the end of each file that are not records, such as a line with totals. */
+  /** Number of lines at the end of each file that are not records, such as a line with totals. */
   readonly skipEnd: number;
   /** Field name → text. Every record gets these fields in addition to its own. */
   readonly constants: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface SourceSpec {
 
 export interface FormatSpec {
   readonly kind: 'csv';
-  /** A name of src/input/encodings/labels.ts. detect: what the byte order mark says, else UTF-8. */
+  /** A name of src/input/encodings/labels.ts, or 'detect': by the byte order mark, else UTF-8. */
   readonly encoding: string;
   readonly dialect: Dialect;
 }
@@ -57,14 +57,17 @@ export type ColumnRule =
 
 export type RuleOf<Kind extends ColumnRule['kind']> = Extract<ColumnRule, { readonly kind: Kind }>;
 
-/** The method of a Zod schema that columns use, so that only src/pipeline/ depends on Zod. */
+/** The only method of a Zod schema that is called outside src/pipeline/, without importing Zod. */
 export interface ColumnSchema {
   safeParse(
     value: unknown,
   ): { success: true; data: unknown } | { success: false; error: { issues: readonly { message: string }[] } };
 }
 
-/** A header, a position from 1, one of several headers (`from`), or a part of the file's path. */
+/**
+ * Names a field by its header, its position from 1, or several possible headers (`from`). With
+ * `path`, the value is a part of the file's path.
+ */
 export type FieldRef = string | number | { readonly from: readonly string[] } | { readonly path: RegExp };
 
 /**
@@ -106,11 +109,15 @@ export type FilterSpec =
   | {
       readonly kind: 'when';
       readonly headers: readonly FieldRef[];
-      /** Keys of `fields` are headers or positions; for `from`, its first header. */
+      /**
+       * The keys of `fields` are headers or positions. For a field with `from`, the first header.
+       */
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-/** Kept in the ledger to split rejects later: one dialect per reading, fields by column. */
+/**
+ * Stored to split rejects into fields later: the dialect of each reading, the fields of columns.
+ */
 export interface RecordedFormats {
   readonly dialects: readonly Dialect[];
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
@@ -138,7 +145,7 @@ export const changedChoices = ['error', 'reload', 'ignore'] as const;
 /** What a run does with the rows of a file that is no longer listed. */
 export const goneChoices = ['keep', 'unload'] as const;
 
-/** How a run may alter columns of an existing table: not, add them, or also change their types. */
+/** How a run may alter an existing table: not at all, add columns, or also change column types. */
 export const evolveChoices = ['refuse', 'add', 'retype'] as const;
 export type Evolve = (typeof evolveChoices)[number];
 
@@ -155,11 +162,16 @@ export interface MergeSpec {
   readonly gone: 'keep';
   /** Columns to update in an existing row; undefined: all except the key. */
   readonly update: readonly string[] | undefined;
-  /** Of rows with the same key, the row with the largest value here wins; null is the smallest. */
+  /**
+   * Column that decides between rows with the same key: the largest value wins; null is smallest.
+   */
   readonly newer: string | undefined;
-  /** A record that satisfies all of these filters deletes the row of its key. Empty: none does. */
+  /**
+   * A record that satisfies all of these filters deletes the row with its key. An empty list has no
+   * effect.
+   */
   readonly deleted: readonly FilterSpec[];
-  /** Two records of a key in one run: the last one counts, or the run fails. */
+  /** For several records with the same key in one run: use the last record, or fail. */
   readonly twice: 'last' | 'reject';
   readonly by?: 'upsert' | 'rebuild' | undefined;
 }
@@ -175,7 +187,10 @@ export interface HistorySpec {
   readonly to: string;
   /** Declared column with the time at which a record became valid; undefined: the run's start. */
   readonly at: string | undefined;
-  /** A record that satisfies all of these filters ends the version of its key. Empty: none. */
+  /**
+   * A record that satisfies all of these filters ends the version of its key. An empty list has no
+   * effect.
+   */
   readonly deleted: readonly FilterSpec[];
 }
 
@@ -212,7 +227,9 @@ interface TableCommon {
 
 export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
-  /** One for each group of locations with the same options. `SourceFile.reading` is an index. */
+  /**
+   * One for each group of locations with the same options. `SourceFile.reading` is an index of it.
+   */
   readonly readings: readonly Reading[];
   /**
    * typed: declared columns are checked, then staged · text: every field is staged as text, and
@@ -221,11 +238,11 @@ export interface SourceTableSpec extends TableCommon {
   readonly staging: 'typed' | 'text' | 'none';
   readonly columns: readonly ColumnSpec[];
   readonly filter: readonly FilterSpec[];
-  /** A file without a column's field: an error, or null in every record. */
+  /** For a file without the field of a column: fail, or use null in every record. */
   readonly missing: 'error' | 'null';
-  /** A file with a field that no column and no filter uses: nothing, or an error. */
+  /** For a field that no column and no filter uses: ignore it, or fail. */
   readonly extra: 'ignore' | 'error';
-  /** A file with the content of another file of the table; undefined: 'refuse'. */
+  /** For a file with the same content as another file of the table; undefined: 'refuse'. */
   readonly copies?: 'refuse' | 'load' | undefined;
   readonly rejectLimit: RejectLimit;
   readonly transform: SqlFile | undefined;
@@ -233,7 +250,7 @@ export interface SourceTableSpec extends TableCommon {
 
 export interface ReadTable extends SourceTableSpec, Reading {}
 
-/** Applies the file's reading. `encoding` replaces a declared 'detect'. */
+/** Returns the table with the reading of a file. The file's encoding replaces 'detect'. */
 export const tableOfFile = (
   table: SourceTableSpec,
   { reading, encoding }: { readonly reading: number; readonly encoding: string },
@@ -250,7 +267,10 @@ export interface DerivedTableSpec extends TableCommon {
 
 export type TableSpec = SourceTableSpec | DerivedTableSpec;
 
-/** A path made from parameters. `others`: the path with one value replaced; '' if that failed. */
+/**
+ * A path that depends on parameters. `others`: the path with another text in place of a
+ * parameter's, once for each such parameter; '' if the declaration failed with that text.
+ */
 export interface VariedPath {
   readonly table: string;
   readonly path: string;

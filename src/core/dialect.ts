@@ -1,6 +1,6 @@
-// How a CSV file is written, as data, and as options that a person can read.
+// The dialect of a CSV file, and its options as text for people.
 
-/** lf: LF, also after carriage returns · crlf: only CRLF · cr: CR, also before an LF. */
+/** lf: LF, or LF after carriage returns · crlf: only CRLF · cr: CR, or CR LF. */
 export type LineEnd = 'lf' | 'crlf' | 'cr';
 
 /** How a CSV file is written. Delimiter, quote, escape and comment are characters. */
@@ -8,7 +8,7 @@ export interface Dialect {
   readonly delimiter: string;
   /** Character around fields; null: quotes are data. */
   readonly quote: string | null;
-  /** Character before a quote that is data, inside quotes. RFC 4180 doubles the quote: '"'. */
+  /** Inside quotes, the quote after this character is data. '"': quotes are doubled (RFC 4180). */
   readonly escape: string | null;
   /**
    * Backslash escapes, with `\N` for null: letters mean what they mean in COPY's text format
@@ -17,7 +17,9 @@ export interface Dialect {
   readonly escapes: 'postgres' | 'mysql' | 'any' | null;
   /** true: the first record has the names · a list: the names · false: fields have no names. */
   readonly header: boolean | readonly string[];
-  /** Number of records in the header. A field's names in them are joined by a blank. */
+  /**
+   * Number of records in the header. The names of a field in these records are joined by a blank.
+   */
   readonly headerLines: number;
   /** How headers are compared. relaxed ignores case, blanks, underscores and accents. */
   readonly match: 'exact' | 'relaxed';
@@ -26,9 +28,11 @@ export interface Dialect {
    * strict rejects the record · lenient takes both as data.
    */
   readonly quotes: 'strict' | 'lenient';
-  /** auto: that of the first line. Another line end outside of quotes rejects the record. */
+  /**
+   * auto: the line end of the first line. Any other line end outside of quotes rejects the record.
+   */
   readonly lineEnd: 'auto' | LineEnd;
-  /** true: remove blanks and tabs around every field · outside: but keep those inside quotes. */
+  /** true: remove blanks and tabs around every field · outside: only outside of quotes. */
   readonly trim: boolean | 'outside';
   /** Field texts, after trimming, that mean null. */
   readonly nulls: readonly string[];
@@ -81,7 +85,7 @@ const valueText = (value: unknown): string => {
   return `[${[...value.slice(0, namesShown).map(valueText), ...more].join(', ')}]`;
 };
 
-/** Options as a pipeline file writes them: `delimiter: ';', headerLines: 2`. */
+/** Formats options as in a pipeline file: `delimiter: ';', headerLines: 2`. */
 export const optionsText = (options: Readonly<Record<string, unknown>>): string =>
   Object.entries(options)
     .map(([name, value]) => `${name}: ${valueText(value)}`)

@@ -3,8 +3,8 @@
 /**
  * A file that is listed, or whose rows are in production. moved: production has its rows under
  * another name, which the next run corrects · copy: a new file with the content of another one,
- * which a run refuses · corrected: rejects of it were corrected after it was published ·
- * unloaded: its rows were taken out · gone: no longer listed.
+ * which a run refuses · corrected: rejects of it were corrected after it was published · unloaded:
+ * its rows were deleted on request · gone: no longer listed.
  */
 export interface FileState {
   readonly table: string;
@@ -12,7 +12,7 @@ export interface FileState {
   readonly file: string;
   readonly location: string;
   readonly state: 'in production' | 'moved' | 'new' | 'copy' | 'changed' | 'corrected' | 'unloaded' | 'gone';
-  /** The run that published the file. null, as are records, rows and publishedAt: no run did. */
+  /** The run that published the file; null, like records, rows and publishedAt, if no run did. */
   readonly run: number | null;
   /** Records that this run read. */
   readonly records: number | null;

@@ -13,7 +13,7 @@ export interface SqlFile {
 export const hookNames = ['before', 'after', 'publishing', 'published', 'failed'] as const;
 export type HookName = (typeof hookNames)[number];
 
-/** A table as a hook sees it. Counts are those of the records loaded so far. */
+/** A table as a hook sees it. The counts include the records loaded so far. */
 export interface HookTable {
   readonly table: string;
   readonly schema: string;
@@ -54,7 +54,7 @@ export interface HookContext {
 
 /** The argument of the hook `failed`. */
 export interface FailedHookContext extends Omit<HookContext, 'runId'> {
-  /** null: the failure came before the run had a number. */
+  /** null: the run failed before it had a number. */
   readonly runId: number | null;
   readonly error: HookError;
 }

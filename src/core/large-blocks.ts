@@ -1,12 +1,12 @@
 // Joins small pieces of bytes into large blocks, because later steps have a cost per block.
 
-/** Buffers in use: the receiver reads one and maybe the one before; one is being filled. */
+/** Number of buffers: the receiver may read two blocks while the third one is filled. */
 export const blocksAtOnce = 3;
 
-/** A piece of at least this share of a block is passed on as it is: copying would cost more. */
+/** A piece of at least this share of a block is passed on without a copy, which would cost more. */
 const largePart = 1 / 4;
 
-/** A block's memory is reused when the second block after it is requested. */
+/** Yields large blocks. A block's memory is reused when the second block after it is requested. */
 export async function* inLargeBlocks(
   pieces: AsyncIterable<Buffer>,
   blockBytes: number,

@@ -3,7 +3,7 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Bytes of one read from a source file. With 64 KiB, a load takes half as long again. */
+/** Bytes of one read from a source file. With 64 KiB, a load takes 50 % longer. */
 export const readBytes = 1 * MiB;
 
 /** How often a loading thread reports its counts. Each message wakes the main thread. */
@@ -12,7 +12,7 @@ export const threadReportMs = 100;
 /** Buffers of at least this size are sent without a copy: a socket takes this much at once. */
 export const copyPieceBytes = 64 * KiB;
 
-/** Bytes of a file that one transaction loads: few commits, and a crash costs about a second. */
+/** Bytes of a file that one transaction loads: few commits, and a crash loses about a second. */
 export const chunkBytesDefault = 32 * MiB;
 
 /** Chunk of a stream with several workers. The chunk stays in memory until its commit. */
@@ -24,22 +24,22 @@ export const streamChunkBytesAlone = 4 * streamChunkBytesMax;
 /** Smallest segment of a file: each job and its transaction cost some milliseconds. */
 export const segmentBytesMin = 8 * MiB;
 
-/** Chunks in a segment. Two, so that cutting a file is soon ahead of loading it. */
+/** Chunks in a segment: few, so that the first segments of a file can be loaded soon. */
 export const segmentChunks = 2;
 
 /** Segments per worker if there is little data: all workers then end at nearly the same time. */
 export const segmentsPerWorker = 4;
 
-/** Small files in one job: the job has 15 kB of text, and a lost worker returns all its files. */
+/** Segments of small files in a job. 100 make 15 kB; all are queued again if the worker dies. */
 export const segmentsPerJobMax = 100;
 
-/** An enqueued run cuts files for this many times its workers, so that idle workers can help. */
+/** Files of an enqueued run are cut for this many times its workers, so that idle ones can help. */
 export const helpedShare = 4;
 
 /** Files are cut if the busiest worker would get this many times the average number of bytes. */
 export const unevenMax = 1.1;
 
-/** Longest record, as in DuckDB. A longer one nearly always has an unclosed quote. */
+/** Longest record, as in DuckDB. A longer record nearly always has an unclosed quote. */
 export const recordBytesMax = 2_000_000;
 
 /** Longest header: twice the 1,600 names of 63 bytes that PostgreSQL allows. */
@@ -48,10 +48,14 @@ export const headerBytesMax = 256 * KiB;
 /** Bytes kept of a rejected record: enough to see the fault, but etl.reject must stay small. */
 export const rejectRawBytesMax = 4 * KiB;
 
-/** Rejects that a table over its `rejectLimit` (a count) still collects, to show every fault. */
+/**
+ * Rejects that a table collects even if its `rejectLimit` is a lower count: they show the faults.
+ */
 export const rejectsCollectedMax = 1_000;
 
-/** Bytes at each end of a file that its fingerprint hashes, with size and modification time. */
+/**
+ * Bytes at the start and at the end of a file that its fingerprint hashes, beside size and time.
+ */
 export const fingerprintSampleBytes = 64 * KiB;
 
 export const connectTimeoutMs = 10_000;
@@ -61,8 +65,8 @@ export const identifierBytesMax = 63;
 export const columnsMax = 1_600;
 
 /**
- * Time until another worker gets the job of a killed worker. If the first worker is alive after
- * all, the second worker waits for the chunk and finds it loaded.
+ * Time until another worker gets the job of a killed worker. If the first worker is still alive,
+ * the second one waits until the chunk is committed, and skips it.
  */
 export const jobLockMs = 10_000;
 
@@ -76,7 +80,7 @@ export const jobStalledMax = 100;
 export const progressIntervalMs = 100;
 export const progressLineIntervalMs = 5_000;
 
-/** Time in which the embedded server must answer after its start; then its log is shown. */
+/** Time in which the embedded server must answer after its start. After it, the log is shown. */
 export const embeddedStartTimeoutMs = 30_000;
 
 /** How often a starting or stopping server's status file is read. A start takes about 100 ms. */
@@ -97,10 +101,10 @@ export const embeddedPortAttemptsMax = 100;
 
 /** Last lines of the log that are shown if the server does not start: they usually say why. */
 export const embeddedLogLinesShown = 5;
-/** A larger log is renamed at the next start, and replaces the log renamed before. */
+/** A larger log is renamed at the next start. It replaces the log that was renamed before. */
 export const embeddedLogBytesMax = 10 * MiB;
 
-/** Characters of a field in the reason of a reject, which also has the whole record. */
+/** Longest part of a field in the reason of a reject. The reject also stores the whole record. */
 export const reasonTextCharsMax = 60;
 
 /** PostgreSQL's limit of n in varchar(n). */
@@ -116,7 +120,7 @@ export const numericExponentMax = 1_073_741_823;
 /** JSON some thousands of levels deeper than this reaches the server's max_stack_depth (2 MB). */
 export const jsonDepthMax = 1_000;
 
-/** Each worker is a connection, and PostgreSQL allows 100 by default: more is a typing mistake. */
+/** Each worker has a connection. PostgreSQL allows 100 by default, so more are probably a typo. */
 export const workersMax = 100;
 
 export const runsListed = 20;
@@ -136,22 +140,28 @@ export const watchIntervalMs = 2_000;
 /** Time without a byte on a busy connection, after which the server is asked about the session. */
 export const silenceMs = 10_000;
 
-/** `silenceMs` for a session that waits for our data, because reading the source may be slow. */
+/**
+ * Replaces `silenceMs` if the server waits for our data, because reading the source may be slow.
+ */
 export const sourceSilenceMs = 60_000;
 
 /**
- * A session that blocks others is terminated if its process sent nothing for this long. A live
- * process gives up its source earlier.
+ * A session that blocks others is terminated if its client sent nothing for this long. A client
+ * that still runs gives up after `sourceSilenceMs`.
  */
 export const frozenMs = sourceSilenceMs + 10_000;
 
-/** A silent session is checked again after this time: after a clock jump, all seem silent. */
+/**
+ * A session that seems silent is checked again after this time: a clock jump makes all seem silent.
+ */
 export const frozenConfirmMs = 3_000;
 
 /** Parallel processes for an index on the embedded server: the run is on the same machine. */
 export const embeddedIndexHelpersMax = 4;
 
-/** Time for the server to answer about a silent session; then the connection counts as dead. */
+/**
+ * Time for the server to answer about a silent session. After it, the connection counts as dead.
+ */
 export const probeTimeoutMs = 5_000;
 
 export const waitFirstMs = 100;
@@ -160,7 +170,7 @@ export const waitStepMsMax = 5_000;
 /** Default of `--wait`: a restart takes seconds, crash recovery of a busy server takes minutes. */
 export const waitMsDefault = 300_000;
 
-/** How long to wait for a lock whose holder is dead: the server is about to notice, too. */
+/** How long to wait for a lock whose holder is dead, until the server notices that and frees it. */
 export const deadHolderWaitMs = 30_000;
 
 /** Attempts of a chunk's transaction after deadlocks and similar errors, before the run stops. */
@@ -184,12 +194,12 @@ export const redisAttemptsMax = 10;
 export const redisRetryStepMs = 50;
 export const redisRetryMsMax = 500;
 
-/** Attempts of an enqueued run that failed for a reason that may pass, over about 40 minutes. */
+/** Attempts of an enqueued run that fails for a temporary reason, over about 40 minutes. */
 export const runAttemptsMax = 10;
 /** First pause between attempts of a run. Each further pause is twice as long. */
 export const runBackoffMs = 5_000;
 
-/** A worker of several queues asks the queue of its last job this much later than the others. */
+/** A worker of several queues asks the queue of its last job last, after this pause. */
 export const otherQueuesFirstMs = 100;
 
 /** Pause before a run is offered again if another process runs its pipeline. */
@@ -212,34 +222,34 @@ export const lostJobsCheckMs = 10_000;
 /** How often a worker looks for due schedules. Due times closer together become one run. */
 export const scheduleCheckMs = 2_000;
 
-/** A scheduled run is missed if no worker notices it for this long. A worker restarts sooner. */
+/** A scheduled run is late if no worker noticed it for this long. A worker restarts faster. */
 export const slotLateMs = 60_000;
 
-/** Due times that are shown of a schedule: enough to see a weekly pattern. */
+/** Number of due times shown for a schedule: enough to see a weekly pattern. */
 export const slotsShown = 5;
 
-/** Time for a stopping worker to finish its chunks; Kubernetes gives 30 seconds in all. */
+/** Time for a stopping worker to finish its chunks. Kubernetes kills it after 30 seconds. */
 export const stopDeadlineMsDefault = 25_000;
 
 /** Longest `tracestate` in a job. W3C Trace Context, §3.3.1.5, asks to pass on 512 characters. */
 export const traceStateCharsMax = 512;
 
-/** Buckets of the metric of a chunk's time: 32 MiB load in about a second. */
+/** Histogram buckets for the load time of a chunk: 32 MiB take about a second. */
 export const chunkSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
-/** How often the coordinator checks if the load queue is empty, if none of its own jobs ends. */
+/** How often a run checks whether its load queue is empty. Other workers take jobs, too. */
 export const queuePollMs = 500;
 
 /** Oldest server: 13 is out of support, and 14 has client_connection_check_interval. */
 export const serverVersionMin = 140_000;
 
-/** Recoveries of one run: a server that ends its connections a hundred times needs a person. */
+/** Most recoveries of one run: a server that drops its connections so often needs a person. */
 export const recoveriesMax = 100;
 
 /** Largest chunk: after a failure, the whole chunk is loaded again. */
 export const chunkBytesMax = 1024 * MiB;
 
-/** The server's background processes start within this time. A later start means a crash. */
+/** Background processes of a server start within this time. If one started later, it crashed. */
 export const serverStartSpreadMs = 5_000;
 
 export const stagingTablesShown = 5;
@@ -254,8 +264,8 @@ export const closeTimeoutMs = 2_000;
 export const threadCloseTimeoutMs = 5_000;
 
 /**
- * A chunk ends at this many rejects: they stay in memory until its commit, and one wrong option
- * rejects every record. At most this many records are decoded at once.
+ * A chunk ends after this many rejects, because they stay in memory until its commit, and one wrong
+ * option can reject every record. At most this many records are decoded at once.
  */
 export const rejectsPerChunkMax = 10_000;
 
@@ -263,7 +273,7 @@ export const rejectsPerChunkMax = 10_000;
 export const rejectsPerInsertMax = 1_000;
 
 /**
- * Memory of all sessions of a build for sorting indexes: the keys of ten million rows fit. A larger
- * sort uses files and takes a fifth longer, but leaves memory to others on the server.
+ * Memory that all sessions of a build share for sorting index keys: enough for ten million rows. A
+ * larger sort uses files and takes a fifth longer, but leaves memory to other users.
  */
 export const sortMemoryBytesMax = 1024 * MiB;

@@ -19,11 +19,11 @@ export interface Position {
 export interface HeaderDifferences {
   readonly missing: readonly string[];
   readonly extra: readonly string[];
-  /** Fields whose header is spelled otherwise, for example with other case. */
+  /** Fields whose header is spelled differently, for example in upper case. */
   readonly renamed: readonly { readonly wanted: string; readonly found: string }[];
 }
 
-/** The bytes of a member in its archive. Other numbers are for the archive's format only. */
+/** Where an archive stores a member. Only the code of the archive's format uses `more`. */
 export interface MemberPart {
   readonly start: number;
   readonly end: number;
@@ -67,7 +67,7 @@ export interface SourceFile {
   readonly lineEnd: LineEnd;
 }
 
-/** A range of a file from the beginning of a record to the end of one. A job loads one or a few. */
+/** A range of a file that begins and ends between records. A job loads one or a few segments. */
 export interface Segment {
   readonly fileId: number;
   readonly start: Position;
@@ -75,8 +75,8 @@ export interface Segment {
 }
 
 /**
- * The right to load for a run, checked in every chunk's transaction. It ends when another process
- * coordinates the run, or when a crash of the server empties the unlogged staging tables.
+ * The right to load for a run, checked in every chunk's transaction. The lease ends when another
+ * process coordinates the run, or when a crash of the server empties the unlogged staging tables.
  */
 export interface Lease {
   readonly runId: number;
@@ -104,13 +104,13 @@ export interface Fault {
 export interface Reject extends Fault {
   readonly position: Position;
   readonly lastLine: number;
-  /** Number of the record's other faults, and the first of them. */
+  /** Number of the record's other faults; `kept` has the first of these faults. */
   readonly others?: { readonly count: number; readonly kept: readonly Fault[] };
   /** The record as text, cut at `rejectRawBytesMax`; invalid bytes are written as \xNN. */
   readonly raw: string;
 }
 
-/** The queue of runs and workers if none is named. Runs that were not enqueued have it, too. */
+/** The queue of runs and workers that name no queue. Runs that were not enqueued have it, too. */
 export const defaultQueue = 'default';
 
 /** W3C Trace Context, with which another process continues a trace. */
@@ -165,7 +165,7 @@ export interface StepTime {
 
 /**
  * What became of the copied records of a merged table. superseded: another record with the same
- * key, of this run or in production, counts instead.
+ * key, of this run or in production, was used instead.
  */
 type RowChange = 'inserted' | 'updated' | 'unchanged' | 'deleted' | 'superseded';
 export type RowChanges = Readonly<Record<RowChange, number>>;
@@ -185,9 +185,9 @@ export interface TableResult extends Counts {
   readonly rows: number;
   /** How the table was published; docs/reference/events.md has the names. */
   readonly strategy: string;
-  /** Only if the rows were merged. */
+  /** Present only if the rows were merged. */
   readonly changes?: RowChanges;
-  /** Partitions that were replaced; only with only: 'touched'. */
+  /** Partitions that were replaced. Present only in the mode with `only: 'touched'`. */
   readonly partitions?: readonly string[];
 }
 
@@ -203,14 +203,14 @@ export interface RunResult {
   readonly seconds: number;
   /** Present if the server was the embedded one. */
   readonly embedded?: true;
-  /** Write-ahead log of all the server's sessions during the run; missing if it may not be read. */
+  /** Bytes of write-ahead log that all sessions wrote during the run; missing if not readable. */
   readonly serverWalBytes?: number;
   readonly profile?: RunProfile;
   /** Present if tables have data tests. */
   readonly tests?: readonly DataTestResult[];
 }
 
-/** A session or standby whose snapshot is older than the built tables, and would see them empty. */
+/** A session or standby whose snapshot is older than the new tables: it would see them empty. */
 export interface SnapshotHolder {
   /** Process of the session; null: a replication slot without a known connection. */
   readonly pid: number | null;
@@ -250,11 +250,11 @@ export type RunEvent =
   | { readonly type: 'loaded'; readonly table: string; readonly seconds: number }
   | { readonly type: 'building'; readonly table: string; readonly what: BuildWhat }
   | { readonly type: 'notice'; readonly message: string }
-  /** An unfinished run is continued. The counts are what it has loaded already. */
+  /** An unfinished run is continued. The counts are what the run has already loaded. */
   | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
   /** The server cannot be reached. The run waits `waitMs` at most. */
   | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
-  /** Publishing waits up to `waitMs` for these sessions. Sent again when their set changes. */
+  /** Publishing waits up to `waitMs` for these sessions. Sent again when the sessions change. */
   | {
       readonly type: 'snapshots';
       readonly holders: readonly SnapshotHolder[];

@@ -1,6 +1,6 @@
 // Finds the known name that a misspelled name probably means.
 
-/** Number of edits: insert, delete or replace a character, or swap neighbours. */
+/** Returns the least number of edits: insert, delete or replace a character, or swap neighbours. */
 const editDistance = (from: string, to: string): number => {
   const rows: number[][] = [];
   for (let i = 0; i <= from.length; i += 1) {
@@ -23,7 +23,7 @@ const editDistance = (from: string, to: string): number => {
   return rows[from.length]![to.length]!;
 };
 
-/** undefined: more than a third of every known name differs. */
+/** Returns the most similar known name; undefined if more than a third of each name differs. */
 export const nearest = (name: string, known: readonly string[]): string | undefined => {
   const wanted = name.toLowerCase();
   const [best] = known
@@ -33,7 +33,7 @@ export const nearest = (name: string, known: readonly string[]): string | undefi
   return best?.candidate;
 };
 
-/** '; did you mean `x`?', or if no name is near, the list of all known names. */
+/** Returns '; did you mean `x`?', or if no name is similar, the list of all known names. */
 export const didYouMean = (name: string, known: readonly string[]): string => {
   const meant = nearest(name, known);
   if (meant !== undefined) return `; did you mean \`${meant}\`?`;

@@ -17,7 +17,7 @@ export interface Receiver {
   readonly on: readonly NotifyEvent[];
 }
 
-/** Rejected records with the same fault. `file` and `line` are those of the first record. */
+/** Rejected records with the same fault. `file` and `line` name the first of these records. */
 export interface NotifiedRejects {
   readonly table: string;
   /** null: the whole record is at fault. */
@@ -48,7 +48,7 @@ export interface Notification {
     readonly startedAt: string | null;
     /** The tables as hooks see them. `rows` is null if the run did not publish the table. */
     readonly tables: readonly HookTable[];
-    /** The groups with the most records. */
+    /** The groups of rejects with the most records. */
     readonly rejects: readonly NotifiedRejects[];
     /** Data tests that did not pass. */
     readonly tests: readonly {
@@ -58,7 +58,7 @@ export interface Notification {
       readonly failures: number;
     }[];
     readonly error: { readonly code: string; readonly message: string; readonly hint: string } | null;
-    /** Only if `type` is 'late'. `slot`: the time at which the run was due. */
+    /** Present only if `type` is 'late'. `slot`: the time at which the run was due. */
     readonly schedule?: { readonly name: string; readonly slot: string; readonly outcome: string };
   };
 }

@@ -36,8 +36,8 @@ export const openOwn = (path: string, flags: number): number => {
 };
 
 /**
- * The first part of an existing path that another user may have made: everybody may write to its
- * parent, such as /tmp, and it belongs neither to this user nor to root.
+ * Returns the first part of an existing path that another user may have made, or undefined. Such a
+ * part belongs neither to this user nor to root, and everybody may write to its parent.
  */
 export const plantedAt = (path: string): string | undefined => {
   const parent = dirname(path);

@@ -6,7 +6,7 @@
  */
 export type RunStep = 'plan' | 'load' | 'build' | 'test' | 'publish';
 
-/** What of a table is being built. */
+/** The part of a table that is being built. */
 export type BuildWhat = 'rows' | 'primary key' | 'indexes' | 'statistics';
 
 /** How a worker spends its time while it loads, in milliseconds. */

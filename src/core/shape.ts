@@ -19,12 +19,12 @@ export type PartitionSpec = { readonly column: string } & (
   | { readonly by: 'hash'; readonly partitions: number }
 );
 
-/** An attribute that is not declared stays as people have set it. */
+/** Attributes of a table. If one is not declared, its value in the database is kept. */
 export interface AttributesSpec {
   readonly columnComments?: Readonly<Record<string, string>>;
   /** Statistics targets by column, as in `alter column … set statistics`. */
   readonly statistics?: Readonly<Record<string, number>>;
-  /** By name: `fillfactor`, `toast.autovacuum_enabled`. */
+  /** Storage parameters by name: `fillfactor`, `toast.autovacuum_enabled`. */
   readonly storage?: Readonly<Record<string, string>>;
   readonly tablespace?: string;
   /** Columns that the server fills. They come after all other columns. */

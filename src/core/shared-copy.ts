@@ -1,8 +1,10 @@
 // Alignment for fast copies between shared memory and a thread's own memory.
 
-/** V8 copies this many bytes at once if both ends have the same alignment, otherwise one byte. */
+/** V8 copies this many bytes at once if source and target are aligned alike, otherwise one byte. */
 export const wordBytes = 8;
 
-/** The first offset from `at` on with the alignment of `bytes`: copying is six times as fast. */
+/**
+ * Returns the first offset from `at` on that is aligned like `bytes`: a copy is six times as fast.
+ */
 export const placeAlike = (bytes: Uint8Array, at: number): number =>
   at + ((bytes.byteOffset - at) & (wordBytes - 1));

@@ -19,7 +19,7 @@ export const stopIfAsked = ({ abort, leave, drain }: Stops): void => {
 
 export const stopSignal = ({ abort, leave, drain }: Partial<Stops>): AbortSignal => {
   const signal = AbortSignal.any([abort, leave, drain].filter((stop) => stop !== undefined));
-  // Many files listen at the same time; Node would warn of a leak.
+  // Many files listen to the signal at once, which Node would report as a leak.
   setMaxListeners(0, signal);
   return signal;
 };

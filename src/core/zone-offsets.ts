@@ -3,7 +3,7 @@
 /** The offset from UTC at an instant, positive in the east. Both in milliseconds. */
 export type OffsetAt = (instantMs: number) => number;
 
-/** Calls of the result take microseconds. Throws a RangeError for an unknown zone. */
+/** The returned function takes microseconds. Throws a RangeError for an unknown zone. */
 export const zoneOffsets = (timeZone: string): OffsetAt => {
   const clock = new Intl.DateTimeFormat('en-US', {
     timeZone,

@@ -12,9 +12,9 @@ import { freezeDeep } from './freeze.ts';
 import { innerOf } from './declare/made-row.ts';
 import { memberLocation } from '../input/decode/member-location.ts';
 
-// Finds paths that contain a text of the parameters: the author's function makes the tables again
-// with a marked, harmless text instead. The part that a path and its variation have in common was
-// written by the author, and only below that part may the parameter choose files.
+// Finds paths that depend on a parameter: the author's function makes the tables again, with a
+// marked, harmless text instead of the parameter's text. What both versions of a path have in
+// common was written by the author. A parameter may choose files only below that part.
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -58,7 +58,7 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   try {
     return read();
   } catch {
-    // The author's function may refuse the marked text, or use it as the key of a lookup.
+    // The author's function can fail with the marked text, for example if the text is a lookup key.
     return undefined;
   }
 };
@@ -75,8 +75,8 @@ const variedPaths = (params: Params, make: (params: Params) => unknown): readonl
       const others = varied.flatMap(({ text, paths: withOther }) => {
         const other = withOther?.get(table)?.[index];
         if (other === path) return [];
-        // Without the mark, the text was a lookup key, or only part of it was used. Such a text is
-        // harmless if it cannot lead elsewhere.
+        // If the changed path lacks the mark, the text was a lookup key, or only part of it was
+        // used. Such a path counts only if the parameter's text could lead to another directory.
         return other?.includes(mark) === true || mayLead(text) ? [other ?? ''] : [];
       });
       return others.length === 0 ? [] : [{ table, path, others }];
@@ -119,7 +119,10 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
   });
 };
 
-/** Refuses a parameter that leads to a SQL file elsewhere. Errors: ETL_SOURCE_OUTSIDE. */
+/**
+ * Refuses a parameter that leads to a SQL file outside the allowed directory. Errors:
+ * ETL_SOURCE_OUTSIDE.
+ */
 const confineSql = (
   { name, transform }: TableSpec,
   varied: readonly VariedPath[],
@@ -151,7 +154,7 @@ const readParams = (pipeline: Pipeline, params: Params): Params => {
   throw new EtlError('ETL_PARAM', { pipeline: pipeline.name, param, problem, hint }, { cause: parsed.error });
 };
 
-/** A schema with `.meta({ secret: true })`, also inside `.optional()` and similar. */
+/** True for a schema with `.meta({ secret: true })`, also inside `.optional()` and similar. */
 const isSecret = (schema: z.ZodType): boolean => {
   const inner = innerOf(schema);
   return schema.meta()?.['secret'] === true || (inner !== undefined && isSecret(inner));

@@ -91,8 +91,8 @@ type TablesInput<Declared> = {
 };
 
 /**
- * The argument of definePipeline. One signature without overloads, and `tables` as an object only
- * without `params`: so the compiler's error is at the wrong name and not at the call of
+ * The argument of definePipeline. There are no overloads, and `tables` is an object only without
+ * `params`, so that the compiler reports a wrong name where it is written and not at the call of
  * definePipeline. Proved by test/types/pipeline.ts.
  */
 interface Definition<Params extends ZodObjectOf, Declared extends Tables> extends Named {
@@ -152,7 +152,7 @@ export const definePipeline = <Declared extends Tables, Params extends ZodObject
   return Object.freeze(pipeline);
 };
 
-/** Waiting blocks nobody, and most reports end within ten minutes. */
+/** Ten minutes: most reports with old snapshots end by then, and waiting blocks nobody. */
 export const snapshotWaitMsDefault = 600_000;
 
 const snapshotWaitMsMax = 86_400_000;
@@ -203,7 +203,9 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
   return read;
 };
 
-/** Errors: ETL_DEFINITION, ETL_DEFINITION_CYCLE. */
+/**
+ * Returns the checked tables for these parameters. Errors: ETL_DEFINITION, ETL_DEFINITION_CYCLE.
+ */
 export const tablesWith = (
   pipeline: Pipeline,
   params: Readonly<Record<string, unknown>>,
@@ -214,7 +216,7 @@ export const tablesWith = (
   return freezeDeep(specs);
 };
 
-/** Errors: ETL_DEFINITION. */
+/** Returns the declared tables, if necessary from the author's function. Errors: ETL_DEFINITION. */
 export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, unknown>>): unknown => {
   if (typeof pipeline.tables !== 'function') return pipeline.tables;
   try {
@@ -226,6 +228,6 @@ export const callTables = (pipeline: Pipeline, params: Readonly<Record<string, u
   }
 };
 
-/** Also recognizes pipelines of other copies of sluice. */
+/** True for a pipeline, even if another copy of sluice made it. */
 export const isPipeline = (value: unknown): value is Pipeline =>
   typeof value === 'object' && value !== null && (value as Partial<Pipeline>)[pipelineBrand] === true;

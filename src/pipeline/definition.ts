@@ -15,7 +15,9 @@ interface DefinitionHashes {
   readonly staged: Readonly<Record<string, string>>;
 }
 
-/** Dialects and fields by table, with which rejects are shown without the definition. */
+/**
+ * Returns the dialects and fields of each table: rejects can then be shown without the pipeline.
+ */
 export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<string, RecordedFormats>> =>
   Object.fromEntries(
     tables.flatMap((table) => {
@@ -36,7 +38,7 @@ export interface Definition {
   readonly hashes: DefinitionHashes;
 }
 
-/** Functions cannot be sent to threads, so each thread imports the pipeline file itself. */
+/** The file that each thread imports itself, because functions cannot be sent to threads. */
 export interface PipelineFile {
   readonly path: string;
   readonly params: Readonly<Record<string, unknown>>;

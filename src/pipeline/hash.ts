@@ -6,7 +6,7 @@ import type { PipelineSpec } from '../core/declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/** Hashes each table with its SQL file. `tests`, `keep` and `copies` do not change any row. */
+/** Hashes each table with its SQL, without `tests`, `keep` and `copies`, which change no rows. */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,
@@ -23,12 +23,13 @@ export const tableHashes = (
   );
 
 /**
- * Hashes everything that determines the staged rows of each table with files. A result is the hash
- * of the table, then a hash for each reading (locations with the same options); blanks between.
+ * Hashes everything that determines the staged rows of each table with files. Each result has
+ * hashes with blanks between them: first of the table, then of each reading (locations with the
+ * same options).
  *
  * Parameters are included, because functions of the declaration can use them; schemas, if a column
- * has a type of the server (column.of). Options that apply after staging are not: keys, indexes,
- * SQL, publish, limits, guard.
+ * has a type of the server (column.of). Options that apply after staging are left out: keys,
+ * indexes, SQL, publish, limits, guard.
  */
 export const stagedHashes = ({
   tables,
@@ -59,7 +60,7 @@ const hashOfFile = ({ staged, reading }: StagedAs): string => {
   return `${ofTable} ${readings[reading]}`;
 };
 
-/** Compares the table hashes of two results of stagedHashes. Their readings may differ. */
+/** True if two results of stagedHashes have the same table hash. Their readings may differ. */
 export const isOfOneTable = (one: string, other: string): boolean =>
   one.split(' ')[0] === other.split(' ')[0];
 
@@ -69,8 +70,8 @@ export const isShapedAlike = (one: StagedAs, other: StagedAs): boolean =>
 
 /**
  * SHA-256 of the bound definition, in hex. Object key order and the directory do not matter.
- * Functions are hashed by their source text, Zod schemas by their definition. When a variable
- * outside a function changes, a run needs `--full-refresh`.
+ * Functions are hashed by their source text, Zod schemas by their definition. A changed variable
+ * outside of a function is not noticed: a run then needs `--full-refresh`.
  *
  * @param sqlTexts content of the tables' SQL files, by table name
  */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { EtlError } from '../core/errors/errors.ts';
 import { segmentsPerJobMax, traceStateCharsMax } from '../core/limits.ts';
 
-/** A NUL or an unpaired surrogate: PostgreSQL cannot store it, so every attempt would fail. */
+/** Matches NULs and unpaired surrogates. PostgreSQL cannot store them: every attempt would fail. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][\da-f]{2})/i;
 
 const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? '');
@@ -31,7 +31,9 @@ const requestSchema = z
     /** Definition hash of the pipeline in the process that enqueued the run. */
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
     params: z.record(z.string(), z.json()),
-    /** Parameters with which `definition` was hashed, if not `params`: a default may be the date. */
+    /**
+     * Parameters of the hash `definition` if they differ from `params`: a default may be the date.
+     */
     definedBy: z.record(z.string(), z.json()).optional(),
     options: z.strictObject({
       fresh: z.boolean(),
@@ -74,9 +76,9 @@ const read = <Schema extends z.ZodType>(schema: Schema, data: unknown, jobId: st
   throw new EtlError('ETL_JOB_INVALID', { job: jobId, problem }, { cause: parsed.error });
 };
 
-/** Errors: ETL_JOB_INVALID. */
+/** Checks the data of a run's job. Errors: ETL_JOB_INVALID. */
 export const readRunRequest = (data: unknown, jobId: string): RunRequest => read(requestSchema, data, jobId);
 
-/** Errors: ETL_JOB_INVALID. */
+/** Checks the data of a job that loads segments. Errors: ETL_JOB_INVALID. */
 export const readSegmentJob = (data: unknown, jobId: string): z.output<typeof segmentsSchema> =>
   read(segmentsSchema, data, jobId);

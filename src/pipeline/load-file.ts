@@ -49,14 +49,15 @@ const mapPattern = /sourceMappingURL=data:application\/json;charset=utf-8;base64
 /** Maps a stack frame to the user's source; undefined: the map does not contain it. */
 const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   const { path, line, column } = frame;
-  // TypeScript is always transpiled, a JavaScript file only if the column is beyond its line.
+  // TypeScript is always transpiled. A JavaScript frame was transpiled only if its column is past
+  // the end of the line.
   const source = await readFile(path, 'utf8').catch(() => '');
   if (!/\.[cm]?tsx?$/.test(path))
     return column <= (source.split('\n')[line - 1] ?? '').length ? frame : undefined;
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
-  // Generated code at the beginning of a line is not in the map: then use the next line's start.
+  // The map lacks generated code at the beginning of a line. Then use the start of the next line.
   const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
     (each) => each as Partial<SourceMapping>,
   );
@@ -67,7 +68,7 @@ const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   return { line: entry.originalLine + 1, column: isExact ? entry.originalColumn + 1 : undefined };
 };
 
-/** file:line:column of the innermost frame in the pipeline file, or in its imports. */
+/** Returns file:line:column of the innermost frame in the pipeline file, or in its imports. */
 const thrownAt = async (thrown: Error, file: string): Promise<string | undefined> => {
   const frames = framesOf(thrown);
   const isTheirs = (path: string): boolean =>
@@ -80,7 +81,7 @@ const thrownAt = async (thrown: Error, file: string): Promise<string | undefined
 
 export interface LoadedPipeline {
   readonly pipeline: Pipeline;
-  /** Directory of the file. Paths of SQL files are relative to it. */
+  /** Directory of the pipeline file. Paths of SQL files are relative to this directory. */
   readonly directory: string;
   /** Absolute path. */
   readonly file: string;
@@ -133,8 +134,9 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
 };
 
 /**
- * A directory that only this user can write to; false: there is none. In jiti's default directory,
- * another user could plant code that runs as a pipeline: jiti finds files by a hash of the source.
+ * Returns a cache directory that only this user can write to, or false. In jiti's default
+ * directory, another user could plant code that runs as a pipeline: jiti finds files by a hash of
+ * the source.
  */
 const transpiledDirectory = (): string | false => {
   const directory = join(tmpdir(), `sluice-transpiled-${process.geteuid?.() ?? ''}`);
@@ -158,7 +160,7 @@ const importFile = async (path: string, file: string, library: object): Promise<
   try {
     return await orStuck(path, jiti.import<Record<string, unknown>>(file));
   } catch (cause) {
-    // Compared by name: the error may come from another copy of sluice that the file imports.
+    // The error is recognized by its name, because the file may import another copy of sluice.
     if (cause instanceof Error && cause.name === 'EtlError') throw cause;
     const hint = 'Fix the file; `npx tsc --noEmit` shows more.';
     throw fileError(path, await thrownText(cause, file), hint, cause);
@@ -195,7 +197,7 @@ const fileError = (file: string, problem: string, hint: string, cause?: unknown)
 
 const thrownText = async (thrown: unknown, file: string): Promise<string> => {
   const message = plainMessage(messageOf(thrown), file);
-  // The message already names the missing module, and the stack lacks the import statement.
+  // The message of a missing module names it already, and the stack lacks the import statement.
   if (moduleMissing.has(codeOf(thrown) ?? '')) return message;
   const line = thrown instanceof Error ? await thrownAt(thrown, file) : undefined;
   return line === undefined || message.includes(line) ? message : `${message} (${line})`;

@@ -10,8 +10,8 @@ const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
 
 /**
- * What is wrong with a name, or undefined. psql needs quotes for names that are not lower case, so
- * these are refused. Reserved words are allowed, because sluice quotes every name.
+ * Returns what is wrong with a name, or undefined. psql needs quotes for names that are not lower
+ * case, so these are refused. Reserved words are allowed, because sluice quotes every name.
  */
 export const nameProblem = (name: string): string | undefined => {
   const bytes = Buffer.byteLength(name);
@@ -87,6 +87,6 @@ const plainVersion = (name: string): string =>
     .replace(/[^a-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '');
 
-/** `sale_day_idx` for ['sale', 'day'] and 'idx', as PostgreSQL does. Long names are shortened. */
+/** Returns `sale_day_idx` for ['sale', 'day'] and 'idx', like PostgreSQL. Shortens long names. */
 export const defaultName = (parts: readonly string[], end: string): string =>
   `${fittingName(parts.join('_'), identifierBytesMax - end.length - 1)}_${end}`;

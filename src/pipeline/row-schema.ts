@@ -53,7 +53,7 @@ export const rowSchema = <P extends Pipeline, Name extends TableName<P>>(
   return schema as unknown as RowSchema<Row<P, Name>>;
 };
 
-/** The z.object `row` of a declared table: the bound table has only its columns as data. */
+/** Returns the z.object `row` of a declared table. The bound table has only its columns as data. */
 const declaredRow = (pipeline: Pipeline, params: object, table: string): z.ZodObject | undefined =>
   (
     callTables(pipeline, params as Readonly<Record<string, unknown>>) as Record<string, { row?: z.ZodObject }>
@@ -61,7 +61,7 @@ const declaredRow = (pipeline: Pipeline, params: object, table: string): z.ZodOb
 
 const float = z.union([z.number(), z.nan(), z.literal(Infinity), z.literal(-Infinity)]);
 
-/** Counts characters as varchar does; Zod's max counts UTF-16 code units. */
+/** Limits a text's characters as varchar does. Zod's max counts UTF-16 code units. */
 const characters = (most: number): z.ZodType =>
   z.string().refine((text) => [...text].length <= most, `at most ${most} characters`);
 

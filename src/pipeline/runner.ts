@@ -2,7 +2,10 @@
 
 import type { WorkerOptions } from 'node:worker_threads';
 
-/** V8's default of 48 fills with garbage and is no faster (docs/benchmarks/findings.md). */
+/**
+ * Memory for a thread's new objects. V8's default of 48 MB fills with garbage and is no faster
+ * (docs/benchmarks/findings.md).
+ */
 const maxYoungGenerationSizeMb = 3;
 
 /** Options of a `Worker` that runs this module. jiti transpiles TypeScript modules. */

@@ -24,7 +24,7 @@ const refuse = (pipeline: string, problem: string, hint: string): never => {
 };
 
 /**
- * How a user undoes a load of a table that keeps no versions.
+ * Tells how a user undoes a load of a table that keeps no versions.
  * Proved by test/modes/rollback.test.ts, "says what undoes it".
  */
 const undoOf = ({ name, publish, ...table }: TableSpec): string => {
@@ -52,8 +52,8 @@ const backAlready = ({ kept, inProduction, tables }: Choice) => {
 };
 
 /**
- * Returns the run of the last replaced version that is older than production. A second rollback
- * returns the same run: users who repeat an unclear rollback want to undo one load, not two.
+ * Returns the run of the last replaced version that is older than production. A repeated rollback
+ * gets the same run: users who repeat an unclear rollback want to undo one load, not two.
  * Errors: ETL_ROLLBACK.
  */
 export const runBefore = (choice: Choice): number => {
@@ -95,7 +95,10 @@ const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string
     : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
-/** Returns versions of run `to` for the tables that are not in that state. Errors: ETL_ROLLBACK. */
+/**
+ * Returns kept versions of run `to`, for tables with another version in production. Errors:
+ * ETL_ROLLBACK.
+ */
 export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
   const { spec, kept, inProduction, tables } = choice;
   const wanted = ofRun.filter(({ table }) => tables.includes(table));

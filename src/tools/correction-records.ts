@@ -56,7 +56,7 @@ interface ReadRecord {
 const runBeside = (delimiter: string): RegExp =>
   new RegExp(`(?:^|${delimiter})"?_+run"?${delimiter}|${delimiter}"?_+run"?$`);
 
-/** Detects how the file is written now: spreadsheets change delimiter and line ends. */
+/** Detects the dialect of an edited file: spreadsheets change delimiter and line ends. */
 const writingOf = (
   head: Buffer,
 ): { readonly start: number; readonly dialect: Dialect; readonly lineEnd: LineEnd } => {
@@ -120,7 +120,7 @@ export interface Origin {
   readonly pipeline: string;
   readonly table: string;
   readonly files: ReadonlyMap<string, SourceFile>;
-  /** Indexes of a source file's fields in a record of the CSV file, by id of the source file. */
+  /** By id of a source file: where the CSV file of corrections has the fields of that file. */
   readonly fieldPlaces: Map<number, FieldPlaces>;
 }
 

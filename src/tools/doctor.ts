@@ -213,7 +213,7 @@ export const findingsOf = (facts: ServerFacts, demand: Demand): readonly Finding
   judgeUptime(facts),
 ];
 
-/** Judges a server for a run with this demand. Changes nothing. */
+/** Checks if a server is suitable for a run with these needs. Changes nothing. */
 export const examineServer = async (
   client: Client,
   address: ServerAddress,

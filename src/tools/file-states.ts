@@ -49,7 +49,7 @@ const judge = (version: Omit<KnownVersion, 'place'> | undefined): FileState['sta
   return version.isCorrected ? 'corrected' : 'in production';
 };
 
-/** Finds states for which the name is not enough: moved, new in place of a moved file, copy. */
+/** Finds states that depend on other files: a moved file, a new file at its old place, a copy. */
 const statesOfOthers = async (
   client: Client,
   of: FilesOf,
@@ -89,12 +89,14 @@ const statesOfOthers = async (
 /** In mode replace, moved files do not matter, because all files are loaded. */
 const noMoves: Moves = { followed: new Map(), over: new Map(), gone: new Set() };
 
-/** Makes a sieve that takes no file, and adds each file's state to `states` in listed order. */
+/** Adds each listed file's state to `states`, in listed order. It selects no file for a load. */
 const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states: FileState[]): Sieve => {
   const seen = new Sightings();
   const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
-  /** The current batch. Its files that are surely in production are in `asListed`, by index. */
+  /**
+   * The current batch of files. `asListed` has the files that are surely in production, by index.
+   */
   let found: readonly Found[] = [];
   let asListed = new Map<number, KnownVersion>();
   const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {
@@ -149,7 +151,9 @@ const createNewcomers = (table: string, states: FileState[]): Sieve => ({
   end: takeEverything().end,
 });
 
-/** Returns the client if its server has bookkeeping. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER. */
+/**
+ * Returns the client; undefined if no run has used it. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER.
+ */
 export const knowing = async (
   client: Client | undefined,
   spec: PipelineSpec,

@@ -42,7 +42,9 @@ const throwUnfit =
     );
   };
 
-/** The mode is always replace: only mode replace keeps versions, whatever is declared now. */
+/**
+ * Declares the table with mode replace: only this mode keeps versions, whatever is declared now.
+ */
 const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
   ...declaredAs(spec, table, 'whole'),
   mode: meaningOf('replace'),
@@ -131,7 +133,7 @@ const recordReturn = async (
     await client.query(`drop table ${copied.map(({ version }) => version.location).join(', ')}`);
 };
 
-/** Returns the id of the rollback's own run; `to`: the run to return to. */
+/** Publishes versions of run `to`. Returns the id of the rollback's own run. */
 export const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
   const { client, spec, epoch } = context;
   const { name: pipeline } = spec;

@@ -123,7 +123,7 @@ export type PlanOptions = Pick<
   | 'signal'
 >;
 
-/** undefined: no server is named, and no embedded server was ever started in this directory. */
+/** Returns the server, or undefined if none is named and no embedded server was started here. */
 const findExisting = async (options: PlanOptions): Promise<ServerAddress | undefined> => {
   const { databaseUrl, connection } = options;
   const isNamed = databaseUrl !== undefined || connection !== undefined || namesServer(process.env);

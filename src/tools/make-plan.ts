@@ -34,7 +34,7 @@ const runsCompared = 10;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Seconds of the recent run with the most similar number of bytes, scaled up to more bytes. */
+/** Estimates seconds by the recent run with the most similar size, scaled up to more bytes. */
 const foreseenSeconds = async (
   client: Client,
   pipeline: string,
@@ -173,7 +173,7 @@ const judgeOn = async (
   if (found > known) throw new EtlError('ETL_SCHEMA_NEWER', { found, known });
   if (found === known) return judge(client, definition, settings, findings);
   if (found > 0) {
-    // Migrating and rolling back, as for a missing schema, would block other runs.
+    // A missing schema is created and rolled back. Doing that with an old schema would block runs.
     findings.why.push(`the bookkeeping has version ${found}, and the run changes it to ${known}`);
     findings.planned = await planSources(spec, settings);
     return;
@@ -200,7 +200,8 @@ const unjudged = async (definition: Definition, settings: RunSettings, findings:
 };
 
 /**
- * Plans a run of a pipeline, and changes nothing. An error that the run would have is in the plan.
+ * Plans a run of a pipeline, and changes nothing. If the run would fail, the plan contains the
+ * error.
  * Errors: those of the definition and its SQL files, ETL_USAGE.
  */
 export const makePlan = async (

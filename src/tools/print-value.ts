@@ -95,7 +95,10 @@ const neighbours = (bytes: Buffer): readonly number[] => {
   });
 };
 
-/** Rounds to `precision` digits. Halfway, PostgreSQL rounds to an even digit, JavaScript up. */
+/**
+ * Rounds to `precision` digits. Halfway, PostgreSQL rounds to an even digit, and JavaScript rounds
+ * up.
+ */
 const nearestDigits = (value: number, precision: number): string => {
   // 20 digits show if a number is exactly halfway: that takes one digit more than `precision`.
   const [mantissa = '', exponent = ''] = value.toExponential(20).split('e');
@@ -107,7 +110,7 @@ const nearestDigits = (value: number, precision: number): string => {
     : value.toPrecision(precision);
 };
 
-/** Prints a float of 4 bytes. Digits halfway between two such floats are not accepted. */
+/** Prints a float of 4 bytes. Digits that are halfway between two such floats are too few. */
 const printReal = (bytes: Buffer): string => {
   const value = bytes.readFloatBE();
   if (value === 0 || !Number.isFinite(value)) return floatText(value, '', 6);
@@ -121,7 +124,7 @@ const printReal = (bytes: Buffer): string => {
 
 const shape = emptyShape();
 
-/** Rounds to `scale` decimals. The decimal point is after `pointAt` digits. */
+/** Rounds a number to `scale` decimals. Its decimal point is after `pointAt` of its digits. */
 const roundedTo = (digits: string, pointAt: number, scale: number): string => {
   const wanted = pointAt + scale;
   const kept = wanted <= 0 ? '0' : digits.slice(0, wanted).padEnd(wanted, '0');

@@ -12,7 +12,10 @@ import { refuseUnknownTables, resolveOptions } from '../run/options.ts';
 import type { TestPipelineOptions, TestReport } from './test-report.ts';
 import { testTables, type TableToTest } from '../run/test-tables.ts';
 
-/** Errors: ETL_TEST_NO_TABLE, ETL_TEST_REFUSED. No client: there is no server, hence no table. */
+/**
+ * Tests production. Without a client, there is no server and no table. Errors: ETL_TEST_NO_TABLE,
+ * ETL_TEST_REFUSED.
+ */
 export const testsOf = async (
   pipeline: Pipeline,
   { tables: asked, ...options }: TestPipelineOptions,
@@ -28,7 +31,7 @@ export const testsOf = async (
   const missing = (table: string): EtlError =>
     new EtlError('ETL_TEST_NO_TABLE', { table, name: `${spec.schema}.${table}` });
   if (client === undefined) throw missing(names[0]!);
-  // Read committed: each statement has a new snapshot. An older one sees a swapped table empty.
+  // Read committed: each statement has a new snapshot. An old snapshot sees a swapped table empty.
   const tests = await withTransaction(client, async () => {
     await client.query(
       'set transaction read only; set local row_security = off; set local statement_timeout to default',

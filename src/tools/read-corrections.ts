@@ -40,7 +40,7 @@ const refuseChanged = async (
     if (known !== undefined && known.fingerprint !== fingerprint) throw changed(name);
     if (source !== localFiles.name || member !== null) continue;
     const state = await localFiles.look(file, plainFile).catch((cause: unknown) => {
-      // The file may be on another machine; the run compares it.
+      // The source file may be on another machine. The next run checks it.
       if (codeOf(cause) === 'ENOENT') return undefined;
       throw cause;
     });

@@ -28,10 +28,13 @@ const choiceOf = ({ run: runId, pipeline, table }: GivenChoice): RejectChoice =>
   return { runId, pipeline: pipeline ?? null, table: table ?? null };
 };
 
-/** The result, or a text for the user if there is nothing. */
+/** The result, or a text for the user if nothing was found. */
 export type Asked<T> = { readonly found: T } | { readonly nothing: string };
 
-/** `use` returns undefined if the run has no such rejects. Errors: ETL_USAGE. */
+/**
+ * Calls `use` with the chosen run. `use` returns undefined if it finds no rejects. Errors:
+ * ETL_USAGE.
+ */
 export const askRejects = async <T>(
   given: GivenChoice,
   use: (client: Client, run: RejectedRun) => Promise<T | undefined>,

@@ -3,8 +3,8 @@
 import { command } from '../command.ts';
 import { argumentOf } from '../inputs.ts';
 
-// bash and zsh have scripts of ours: those of @bomb.sh/tab pass typed text to eval. Its bash script
-// also needs the package bash-completion, and its zsh script inserts file names unquoted.
+// bash and zsh have our own scripts: the scripts of @bomb.sh/tab pass typed text to eval. Its bash
+// script also needs the package bash-completion, and its zsh script inserts file names unquoted.
 
 /** For bash 3.2 and later. Proved by test/unit/cli/shell-completion.test.ts. */
 const bashScript = String.raw`# bash completion for etl

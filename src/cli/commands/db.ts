@@ -16,7 +16,7 @@ const warnOfOther = async (io: Io): Promise<void> => {
     );
 };
 
-/** Prints the server's directory if it is above the working directory. */
+/** Returns the server's directory. Prints it if it is above the working directory. */
 const locate = async (io: Io): Promise<string> => {
   const etlDirectory = await etlDirectoryOf(io);
   sayElsewhere(etlDirectory, io);
@@ -76,7 +76,7 @@ const stopCommand = command({
   takes: { debug },
   async act({ io }) {
     const { stopEmbedded, stopDeleted } = await import('../../db/embedded/server.ts');
-    // A server whose .etl/ was deleted here goes first: `locate` would find an .etl/ above.
+    // First stops a server whose .etl/ was deleted here: `locate` would find an .etl/ further up.
     if (await stopDeleted(join(io.workingDirectory, '.etl'))) {
       io.stdout.write('stopped; its data directory had been deleted\n');
       return;

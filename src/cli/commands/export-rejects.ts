@@ -20,7 +20,7 @@ interface Target {
   readonly close: (isWhole: boolean) => Promise<void>;
 }
 
-/** Refuses an existing file, which may hold corrections. */
+/** Creates a file. Refuses an existing file, which may hold corrections. */
 const openFile = async (path: string): Promise<Target> => {
   const file = await open(path, 'wx').catch((cause: unknown) => {
     throw codeOf(cause) === 'EEXIST'
@@ -57,7 +57,7 @@ const notesOf = ({ raw, cut, corrected }: Counts): readonly string[] => [
     : []),
 ];
 
-/** Writes page by page. undefined: the reader has closed the pipe. */
+/** Writes rejects page by page. Returns undefined if the reader has closed the pipe. */
 const writeRejects = async (
   client: Client,
   wanted: {

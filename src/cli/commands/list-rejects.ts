@@ -13,7 +13,7 @@ import { clip, visibleText } from '../layout.ts';
 import { paintFor, type Paint } from '../paint.ts';
 import { askRejects, choosing } from './ask-rejects.ts';
 
-/** Kinds of faults that are listed: messages of a pipeline's own checks may all differ. */
+/** Number of kinds of faults to list: messages of a pipeline's own checks may all differ. */
 const kindsShown = 100;
 
 const rejectsInJson = 50;

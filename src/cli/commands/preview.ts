@@ -6,7 +6,7 @@ import { openPipeline } from '../pipeline.ts';
 import { previewLines } from '../text/preview-text.ts';
 
 const recordsDefault = 20;
-/** All records of the preview are in memory. */
+/** Bounded, because all records of the preview are in memory. */
 const recordsMax = 100_000;
 
 export const previewCommand = command({

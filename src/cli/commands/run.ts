@@ -135,7 +135,7 @@ const runShown = async (
   }
 };
 
-/** `asked`: source files to load again, or whose rows to delete. */
+/** Runs a pipeline file. `asked`: source files to load again, or whose rows to delete. */
 export const runFile = async (
   given: GivenRun,
   asked: Pick<RunOptions, 'reload' | 'unload'> = {},

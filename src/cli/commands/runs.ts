@@ -28,7 +28,9 @@ interface Listed {
   readonly failures: readonly RunFailure[];
 }
 
-/** Adds failures of runs that never began. Runs under way come first, then the newest ends. */
+/**
+ * Adds failures of runs that never began. Sorts: running runs, then the others, last ended first.
+ */
 const inOneList = ({ runs, failures }: Listed): readonly object[] => {
   const others = failures.map(({ failedAt, ...failure }) => ({
     id: null,

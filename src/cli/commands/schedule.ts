@@ -26,7 +26,7 @@ import { readRedis } from '../redis.ts';
 import { askServer, openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 
-/** Slots that the database keeps per schedule. */
+/** Number of due times (slots) that the database keeps per schedule. */
 const slotsMax = 1_000;
 
 const lastLine = ({ lastSlot, lastOutcome, job, jobState }: Schedule): readonly string[] => [

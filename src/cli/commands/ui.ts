@@ -40,7 +40,7 @@ const controlOf = async ({
   const { existsSync } = await import('node:fs');
   if (pipelines === undefined) return existsSync(defaultFolder) ? { pipelines: defaultFolder } : {};
   const { pipelinesOf } = await import('../../worker/catalog.ts');
-  // Checks that the folder exists and that its pipelines can be loaded.
+  // Fails if the folder does not exist or its pipelines cannot be loaded.
   await pipelinesOf(pipelines);
   return { pipelines };
 };

@@ -26,7 +26,7 @@ import { openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 import { visible } from '../../core/wording.ts';
 
-/** For `--notify HOOK`: a webhook at the URL in HOOK, signed if HOOK_SECRET is set. */
+/** Returns, for `--notify HOOK`, a webhook to the URL in HOOK, signed if HOOK_SECRET is set. */
 const receiversOf = async (names: readonly string[] = [], io: Io): Promise<readonly Receiver[]> => {
   const { env } = await import('../../pipeline/declare/env.ts');
   const { webhook } = await import('../../pipeline/declare/notify.ts');

@@ -28,7 +28,7 @@ interface Frame {
 
 const indent = '  ';
 const gapCells = 2;
-/** Table names are cut to no less than this, so that tables can still be told apart. */
+/** Least cells of a cut table name, so that tables can still be told apart. */
 const nameCellsMin = 12;
 /** The bar's width changes in these steps, so that it does not flicker when a number grows. */
 const barCellsStep = 8;
@@ -81,7 +81,10 @@ const cellsOf = (table: TableProgress, frame: Frame, { barCells, hasBytes, nameC
   ];
 };
 
-/** A narrow window loses first the bar, then the bytes, then the ends of names. */
+/**
+ * Returns a line per table. A narrow window loses first the bar, then the bytes, then ends of
+ * names.
+ */
 const tableLines = (tables: readonly TableProgress[], frame: Frame): string[] => {
   const linesWith = (room: Room): string[] =>
     alignRows(
@@ -174,7 +177,7 @@ const hasUnicode = (env: NodeJS.ProcessEnv): boolean =>
   env['TERM'] !== 'linux' &&
   (process.platform === 'win32' || /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''));
 
-/** The bars are erased after a successful run, because its summary follows; else they stay. */
+/** Draws bars until the run ends. After a success they are erased, because the summary follows. */
 export const openBars = (
   progress: Progress,
   io: Io,
@@ -193,7 +196,7 @@ export const openBars = (
     drawBlock(progress.isFinished ? [] : barLines(progress, pipeline, frame), above);
   };
   const note = (text: string): void => draw(`${visibleText(text)}\n`);
-  // Between events, updates the elapsed time and adapts to a resized window.
+  // Draws between events, to update the elapsed time and to adapt to a resized window.
   const timer = setInterval(draw, progressIntervalMs);
   timer.unref();
   return {

@@ -74,7 +74,8 @@ const openLines = (progress: Progress, io: Io, verbose: boolean): ProgressDispla
   };
   const endStep = (next?: RunStep): void => {
     if (step !== undefined) {
-      // A step is repeated after a lost connection, or after another session changed production.
+      // The run returns to an earlier step if a connection is lost or another session changes
+      // production.
       const isDone = next === undefined || order.indexOf(next) > order.indexOf(step);
       say(`${step} ${isDone ? 'done' : 'broken off'}`);
     }

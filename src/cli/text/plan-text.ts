@@ -59,7 +59,9 @@ const outcomeText = (plan: RunPlan): string => {
   }[outcome];
 };
 
-/** Estimates need an earlier run. If the outcome is unknown, there may have been such a run. */
+/**
+ * Text for an unknown estimate. Estimates need an earlier run; without a server, there may be one.
+ */
 const unknownText = ({ outcome }: RunPlan): string =>
   outcome === 'unknown' ? 'unknown' : 'unknown before the first run';
 

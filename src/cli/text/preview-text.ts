@@ -69,7 +69,7 @@ const countsText = ({ rows, rejects, filtered, isWhole }: PreviewFile): string =
   return `${parts.join(', ')} ${isWhole ? 'in all' : 'so far'}`;
 };
 
-/** A type with `?` may be null. */
+/** Returns the preview of a file. A `?` after a column's type means that the column may be null. */
 export const previewLines = (file: PreviewFile, width: number, paint: Paint): readonly string[] => {
   const { table, file: name, encoding, decoding, dialect } = file;
   const own = visibleText(optionsText(dialect ?? {}));

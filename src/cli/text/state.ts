@@ -66,7 +66,7 @@ const plannedTable = ({ bytes, ...planned }: PlannedTable): TableProgress => ({
 export const tableOf = (progress: Progress, event: RunEvent): TableProgress | undefined =>
   'table' in event ? progress.tables.find(({ table }) => table === event.table) : undefined;
 
-/** The event's message; undefined: the event only changes the progress display. */
+/** Returns the event's message; undefined if the event only changes the progress display. */
 export const noteOf = (event: RunEvent, verbose: boolean): string | undefined =>
   verbose && event.type === 'building' ? `${event.table}: building ${event.what}` : noticeOf(event);
 
@@ -87,7 +87,7 @@ const applyToTable = (table: TableProgress, event: RunEvent, nowMs: number): voi
   if (event.type !== 'progress') return;
   const { bytes, bytesTotal, records, rejected, filtered } = event;
   table.startedMs ??= nowMs;
-  // The first progress, or fewer bytes than before: a crash of the server emptied staging tables.
+  // At the first progress, and when a crash of the server has emptied the staging tables.
   if (bytes < table.before.bytes) table.before = { bytes, records };
   if (table.phase === 'waiting' && bytes > table.before.bytes) table.phase = 'loading';
   Object.assign(table, { bytes, bytesTotal, records, rejected, filtered });
@@ -115,7 +115,7 @@ export const shareRead = ({ bytes, bytesTotal, phase }: TableProgress): number =
   return bytesTotal > 0 ? Math.min(1, bytes / bytesTotal) : 0;
 };
 
-/** undefined: too little is read for an estimate. */
+/** Estimates the remaining seconds of a table; undefined if too little has been read. */
 export const secondsLeft = (table: TableProgress, nowMs: number): number | undefined => {
   const read = table.bytes - table.before.bytes;
   const left = Math.max(0, table.bytesTotal - table.bytes);

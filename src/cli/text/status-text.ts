@@ -48,7 +48,7 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string)
   return alignTitled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
 };
 
-/** Lines below an empty line; nothing if there are none. */
+/** Returns an empty line, the title and the lines; nothing if there are no lines. */
 const section = (lines: readonly string[], title?: string): string[] =>
   lines.length === 0 ? [] : ['', ...(title === undefined ? [] : [title]), ...lines];
 
@@ -125,7 +125,7 @@ const linesOfTable = (table: string, files: readonly FileSummary[]): string[] =>
     });
 };
 
-/** A line per difference, except unused fields that all files have. */
+/** Returns a line per difference of headers, without unused fields that all files have. */
 export const differenceLines = (files: readonly FileSummary[]): string[] => {
   const tables = [...new Set(files.map(({ table }) => table))];
   return tables.flatMap((name) =>

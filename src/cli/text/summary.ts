@@ -20,7 +20,7 @@ const titles = [
   'rows before',
   'rows',
 ];
-/** Columns that a narrow window leaves out, in this order. `etl show` shows them. */
+/** Columns that are left out in a narrow window, in this order. `etl show` shows all columns. */
 const spareTitles = ['records/s', 'bytes', 'files', 'filtered', 'seconds'];
 const spare = spareTitles.map((title) => titles.indexOf(title));
 const alignments: readonly Alignment[] = ['left', ...titles.slice(1).map((): Alignment => 'right')];
@@ -57,7 +57,7 @@ const sumOf = (
   key: 'files' | 'bytes' | 'records' | 'rejected' | 'filtered' | 'rowsBefore' | 'rows',
 ) => tables.reduce((sum, table) => sum + (table[key] ?? 0), 0);
 
-/** Seconds are the run's, because tables are loaded in parallel. */
+/** Returns the row of totals. Its seconds are the run's, because tables are loaded in parallel. */
 const totalCells = ({ tables, seconds }: RunResult, before: LoadedBefore): string[] => [
   'total',
   formatCount(sumOf(tables, 'files')),
@@ -133,7 +133,9 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
 
 const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
 
-/** Lines may be longer than `width` if a table does not fit. */
+/**
+ * Returns the summary of a published run. Lines are longer than `width` if a table does not fit.
+ */
 export const publishedLines = (
   result: RunResult,
   before: LoadedBefore,

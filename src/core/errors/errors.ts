@@ -25,7 +25,10 @@ export type ErrorCode = keyof typeof catalogue;
 
 export type ErrorDetails = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Line breaks in other details could fake lines of a message. */
+/**
+ * True for details with line breaks of their own. In other details, line breaks are escaped,
+ * because they could fake lines of a message.
+ */
 const isList = (name: string): boolean => name === 'problems' || name === 'examples';
 
 const fill = (template: string, details: ErrorDetails): string =>
@@ -69,7 +72,7 @@ export const codeOf = (thrown: unknown): string | undefined => {
   return typeof code === 'string' ? code : undefined;
 };
 
-/** Five characters with at least one digit, which EPIPE lacks. */
+/** True for five characters with at least one digit, unlike the system error EPIPE. */
 export const isSqlState = (code: string | undefined): boolean => /^(?=.*\d)[0-9A-Z]{5}$/.test(code ?? '');
 
 /** Wraps any other error as ETL_INTERNAL, so that users get only errors with a code. */

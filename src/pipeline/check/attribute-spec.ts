@@ -50,7 +50,7 @@ export const readAttributes = (
   for (const [key, columns] of Object.entries({ columnComments, statistics }))
     checkColumnNames(Object.keys(columns ?? {}), known, problems.at(key));
   const written = { columnComments, statistics, storage, tablespace, serverColumns };
-  // The key is left out, not undefined: a table's hash must not change when it has no attributes.
+  // Without attributes, there is no key: even an undefined key would change the table's hash.
   const attributes = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined));
   return Object.keys(attributes).length === 0 ? {} : { attributes };
 };

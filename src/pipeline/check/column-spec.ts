@@ -128,7 +128,7 @@ const columnRules = (
 
 const tokens = z.record(z.string(), z.string(mustBe('a text')), mustBe('an object from text to text'));
 
-/** The type itself checks options against each other. */
+/** Returns the schema of one option. The column type checks options against each other. */
 const optionSchema = (shape: OptionShape): z.ZodType => {
   if (shape.takes === 'text')
     return shape.oneOf === undefined ? text(shape.must) : z.enum(shape.oneOf, mustBe(shape.must));
@@ -218,7 +218,7 @@ export const columnSpec = (name: string, input: unknown, problems: Problems): Co
   return spec;
 };
 
-/** During a load, nothing checks defaults. */
+/** Checks that a default passes the column's own checks. A load does not check defaults. */
 const checkDefault = (spec: ColumnSpec, problems: Problems): void => {
   if (spec.default === undefined) return;
   const judge = withChecks(spec, canonicalReader(typeOf(spec), spec.options));

@@ -69,6 +69,6 @@ export const readConstraints = (
     checkColumnNames(constraint.columns, known, here);
     if (constraint.kind === 'unique') checkHoldsPartition(constraint.columns, written.partitionBy, here);
   }
-  // The key is left out, not undefined: a table's hash must not change when it has no constraints.
+  // Without constraints, there is no key: even an undefined key would change the table's hash.
   return constraints.length === 0 ? {} : { constraints };
 };

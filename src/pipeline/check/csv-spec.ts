@@ -56,7 +56,7 @@ const delimiter = z
   );
 const headerMust = mustBe('true, false, or the list of all field names');
 const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
-/** Bounded, because this number of lines is kept in memory while a file is read. */
+/** Most lines to skip at the end of a file: so many lines are in memory while the file is read. */
 const lastLinesMax = 100;
 
 const unknownEncoding = (label: string): string => {
@@ -98,7 +98,7 @@ const dialectShape = {
     .optional(),
 };
 
-/** The message hides the value, which may be a secret. */
+/** Schema of one source option. Its message hides the value, which may be a secret. */
 const sourceOption = ({ must, holds }: OptionRule) => z.custom(holds, `must be ${must}`).optional();
 const otherSourceOption = (owners: readonly string[]) =>
   z.undefined(`is only for ${owners.join(' and ')}, and no location is one`).optional();
@@ -118,7 +118,7 @@ const memberProblem = (written: string): string | undefined => {
 type DialectOptions = z.output<z.ZodObject<typeof dialectShape>>;
 type SourceOptions = Readonly<Record<string, unknown>>;
 
-/** Refuses options of sources that no location uses. */
+/** Returns the schemas of source options. Options of sources that no location uses are refused. */
 const sourceShapeOf = (files: readonly string[] | undefined) => {
   const { taken, others } = optionsOf(files);
   return { ...mapValues(taken, sourceOption), ...mapValues(others, otherSourceOption) };
@@ -167,7 +167,7 @@ const readingOf = ({ constants: fixed, options }: Located, isVerbatim: boolean):
   };
 };
 
-/** Groups locations with the same options. An exclusion belongs to every reading. */
+/** Groups locations with the same options. Excluded paths belong to every group. */
 const groupReadings = (
   located: readonly Located[],
   isVerbatim: boolean,

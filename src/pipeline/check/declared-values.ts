@@ -7,12 +7,12 @@ import { show, type Problems } from '../problems.ts';
 
 export type TypedColumn = Pick<ColumnSpec, 'type' | 'options'>;
 
-/** Names of a table's columns; undefined: SQL makes the columns, and no `row` declares them. */
+/** Names of a table's columns; undefined if SQL makes the columns and no `row` declares them. */
 export type Known = readonly string[] | undefined;
 
 export const timeTypes: readonly string[] = ['timestamptz', 'timestamp', 'date'];
 
-/** The text that the column stores, or undefined with a problem added, which names `what`. */
+/** Returns the text that the column stores. If there is none, adds a problem that names `what`. */
 export const valueText = (
   what: string,
   column: TypedColumn,

@@ -50,7 +50,7 @@ const escapesProblems = (dialect: Dialect): string[] => {
 
 const isBlank = (text: string): boolean => /^[ \t]/.test(text);
 
-/** A quote, comment or null token of blanks, which trim removes. */
+/** Returns problems of a quote, comment or null token with blanks, which trim removes. */
 const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[] => {
   if (trim === false) return [];
   const problems: string[] = [];
@@ -58,7 +58,7 @@ const trimProblems = ({ trim, quote, escape, comment, nulls }: Dialect): string[
   if (escape !== null && escape !== quote && isBlank(escape))
     problems.push('escape cannot be a blank with trim');
   if (comment !== null && isBlank(comment)) problems.push('comment cannot begin with a blank with trim');
-  // With 'outside', a quoted field may have blanks around it.
+  // With trim 'outside', a quoted field keeps its blanks, so that it can match such a token.
   for (const token of trim === true ? nulls : [])
     if (trimBlanks(token) !== token)
       problems.push(

@@ -80,8 +80,8 @@ const families: readonly (readonly string[])[] = [
 ];
 
 /**
- * First types of the families of numbers, narrow to wide. A smallint may reference a numeric, but
- * not the reverse.
+ * The first type of each family of numbers, from narrow to wide. A column may reference a column of
+ * a wider family, but not of a narrower one.
  */
 const widening = ['smallint', 'numeric', 'real'];
 
@@ -108,7 +108,9 @@ const leads = (from: string, to: string, tables: readonly TableSpec[], seen = ne
   );
 };
 
-/** Both sides must have as many columns, compatible types, and nullable ones for 'set null'. */
+/**
+ * Checks that both sides have as many columns, of compatible types, and nullable for 'set null'.
+ */
 const checkColumns = (
   table: TableSpec,
   { columns, to, onDelete }: ForeignKeySpec,

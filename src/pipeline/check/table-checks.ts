@@ -31,7 +31,7 @@ interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'mis
   readonly row?: unknown;
 }
 
-/** Staging 'text' has SQL but no columns; other staging has columns but no SQL. */
+/** Checks that staging 'text' has SQL but no columns, and other staging has columns but no SQL. */
 export const checkStaging = (table: StagingInput, problems: Problems): void => {
   if (table.staging !== 'text') {
     problems.add(columnsProblem(table.columns));
@@ -83,7 +83,7 @@ export const checkIndexColumns = (indexes: readonly IndexSpec[], known: Known, p
     checkColumnNames([...columns, ...include], known, problems.at(`index ${name}`));
 };
 
-/** A unique key must contain the partition column, because uniqueness holds per partition. */
+/** A unique key must have the partition column: rows are unique only within their partition. */
 export const checkHoldsPartition = (
   key: readonly string[],
   partitionBy: PartitionSpec | undefined,
@@ -134,7 +134,7 @@ export const checkColumnNames = (names: readonly string[], known: Known, problem
 const fieldsIn = (header: readonly string[], dialect: Dialect) =>
   fieldsOf({ header, name: '', constants: {} }, dialect);
 
-/** The field has one value for all records of a file: a part of its path, or a constant. */
+/** True if a field has one value for all records of a file: a part of the path, or a constant. */
 const isOfFile = ({ source: { constants }, format }: Reading, ref: FieldRef): boolean =>
   (typeof ref === 'object' && 'path' in ref) ||
   (typeof ref !== 'number' &&
@@ -199,7 +199,7 @@ const fieldProblemsOf = (
   };
 };
 
-/** Tables, indexes and unique constraints share the namespace of their schema. */
+/** Refuses equal names: tables, indexes and unique constraints of a schema share a namespace. */
 export const checkRelationNames = (tables: readonly TableSpec[], problems: Problems): void => {
   const taken = new Map<string, string>(tables.map(({ name }) => [name, `table ${name}`]));
   for (const { name, primaryKey } of tables)
@@ -223,7 +223,9 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
       take(name, `an index of table ${table}`, `table ${table}, index ${name}`, "{ name: '…' }");
 };
 
-/** Refuses tables named `<table>_new` or `<table>_old`, which SQL of merged tables can read. */
+/**
+ * Refuses tables named `<table>_new` or `<table>_old`: the SQL of merged tables uses such names.
+ */
 export const checkShownNames = (tables: readonly TableSpec[], problems: Problems): void => {
   if (tables.every(({ kind, publish }) => kind === 'source' || publish === 'replace')) return;
   const names = tables.map(({ name }) => name);

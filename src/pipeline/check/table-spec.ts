@@ -143,7 +143,7 @@ const tableSpec = (
 const sourceTable = (name: string, input: unknown, problems: Problems): SourceTableSpec | undefined => {
   const table = problems.parse(sourceTableSchema, input);
   const written = (input as { columns?: unknown }).columns;
-  // Columns are checked even if another key is not valid, so that one error lists all problems.
+  // Columns are checked even if another key is invalid, so that one error lists all problems.
   const columns = readColumns(table === undefined ? written : table.columns, problems);
   if (table === undefined) return undefined;
   const isVerbatim = table.staging === 'text';

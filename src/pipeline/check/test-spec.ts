@@ -13,7 +13,7 @@ import { timeTypes, valueText } from './declared-values.ts';
 import { choice, mustBe, show, strict, text, type Problems } from '../problems.ts';
 import { checkColumnNames } from './table-checks.ts';
 
-/** All tests of a table run in one query, with some columns per test. PostgreSQL allows 1,664. */
+/** All tests of a table run in one query, which can have 1,664 columns: some for each test. */
 const testsMax = 500;
 
 const nameText = 'a text of 1 to 200 characters';
@@ -26,7 +26,7 @@ const optionsSchema = strict(
   "an object such as { severity: 'warn', max: '0.1%' }",
 );
 
-/** undefined: SQL makes the columns, and no `row` declares them. */
+/** Returns a table's columns; undefined if SQL makes them and no `row` declares them. */
 const columnsOf = (
   spec: TableSpec,
 ): readonly (Pick<ColumnSpec, 'name'> & Partial<ColumnSpec>)[] | undefined => {
@@ -94,7 +94,9 @@ const checkNames = (tests: readonly TestSpec[], problems: Problems): void => {
     problems.add(`two tests are called ${twice}; give one another name with { name: '…' }`);
 };
 
-/** Adds the tests of `written`, after all tables are checked: a test can name another table. */
+/**
+ * Adds the declared tests to the checked tables. All tables come first: a test can name another.
+ */
 export const withTests = (
   specs: readonly TableSpec[],
   written: Readonly<Record<string, unknown>>,
@@ -107,7 +109,7 @@ export const withTests = (
     if (tests.length > testsMax) here.add(`has ${tests.length} tests, and ${testsMax} are allowed`);
     const checked = tests.flatMap((test, index) => testSpec(test, index + 1, spec, tables, here) ?? []);
     checkNames(checked, here);
-    // The key is left out, not undefined: a table without tests must keep its hash.
+    // Without tests, there is no key: even an undefined key would change the table's hash.
     return checked.length === 0 ? spec : { ...spec, tests: checked };
   });
 };

@@ -23,8 +23,8 @@ export type Field = string | number | { readonly from: readonly string[] } | Pat
  * Takes a value from the path of a file, the same for all its records:
  * `column.text(path(/region=(\w+)/))`.
  *
- * @param pattern its group is the value, or the whole match if it has no group. The run fails if
- *   the pattern does not match the path of a file.
+ * @param pattern its first group is the value; without a group, the whole match is. The run fails
+ *   if the pattern does not match the path of a file.
  */
 export const path = (pattern: RegExp): PathPart => Object.freeze({ path: pattern });
 
@@ -128,7 +128,9 @@ export interface Column<Value, Nullable extends boolean = boolean> {
 /** A column of any type. */
 export type AnyColumn = Column<any>;
 
-/** Properties that await and JSON.stringify look up on any object: not misspelt modifiers. */
+/**
+ * Properties that await and JSON.stringify look up on any object. They are not misspelt modifiers.
+ */
 const notMisspelt = new Set<PropertyKey>(['then', 'toJSON']);
 
 /** Returns the property of this name, or a placeholder if the name is misspelt. */
@@ -201,7 +203,7 @@ const builderOf =
   (headers: unknown, options: unknown): Column<any, false> =>
     start(type, headers, options);
 
-/** A function, so that declaration files list each builder and not the internals of the types. */
+/** Makes the builders. A generic function, so that declaration files show builders, not types. */
 const buildersOf = <Types extends object>(
   types: Types,
 ): { readonly [Name in keyof Types]: Builder<Types[Name]> } =>

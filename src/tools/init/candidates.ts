@@ -3,7 +3,7 @@
 import { isRefusal, type Reader } from '../../format/types/contract.ts';
 import { columnTypes } from '../../format/types/registry.ts';
 
-/** A text has a bit if the reader of that type and format accepts the text. */
+/** Bits of the mask: a text has the bits of the types and formats whose readers accept the text. */
 export const bit = {
   whole: 1,
   zeros: 1 << 1,
@@ -56,7 +56,7 @@ export const dateBit = (pattern: DatePattern): number =>
 export const timeBit = (pattern: TimePattern): number =>
   1 << (firstTimePlace + timePatterns.indexOf(pattern));
 
-/** Only texts with the shape are given to the readers, because calls take time. */
+/** A reader is called only for texts with its shape, because calls take time. */
 interface Shape {
   readonly shape: RegExp;
   readonly readers: readonly (readonly [bit: number, read: Reader])[];
@@ -78,7 +78,7 @@ const timeReader = (pattern: TimePattern): readonly [number, Reader] => [
 
 const dateShapes: readonly Shape[] = [
   shapeOf(/^\d{4}-\d\d-\d\d$/, dateReader('YYYY-MM-DD')),
-  // Eight digits that begin otherwise are probably not a date.
+  // Eight digits that do not begin with 19 or 20 are probably not a date.
   shapeOf(/^(?:19|20)\d{6}$/, dateReader('YYYYMMDD')),
   shapeOf(/^\d{4}\/\d\d\/\d\d$/, dateReader('YYYY/MM/DD')),
   shapeOf(/^\d\d?\/\d\d?\/\d{4}$/, dateReader('D/M/YYYY'), dateReader('M/D/YYYY')),
@@ -166,7 +166,7 @@ const momentBits = (text: string, alive: number): number => {
 const digitFirst = /^[\d.+-]/;
 const digitInside = /\d/;
 
-/** Returns those of the candidates `alive` that accept a text, which is trimmed and not empty. */
+/** Returns the candidates in `alive` that accept the text, which is trimmed and not empty. */
 export const candidatesOf = (text: string, alive: number = anyCandidate): number => {
   if (!digitInside.test(text) && !/^[[{]/.test(text)) return 0;
   let found = bitsOf(otherShapes, text, alive);

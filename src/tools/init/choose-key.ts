@@ -7,7 +7,9 @@ import { decideColumn, onlyValue } from './decide.ts';
 /** With fewer records, columns may be unique by coincidence. */
 const recordsMin = 20;
 
-/** The first four columns can be in a key; later columns need the name or the type of a key. */
+/**
+ * The first four columns can be in a key. Later columns need a name or type that suggests a key.
+ */
 const placesMax = 4;
 
 const keyNames = /(?:^|[^a-z])(?:id|key|code|no|nr|num|number|uuid|guid)s?(?:$|[^a-z])|Id$|ID$|Code$|Key$/i;
@@ -34,8 +36,8 @@ export const keyColumns = (
 };
 
 /**
- * Returns the first of the sets `found` that is plausible as a key. A constant first column is
- * added: other files may have other stations, shops or countries.
+ * Returns the first of the sets `found` that is plausible as a key. If the first column is
+ * constant, it is added: other files may have other stations, shops or countries.
  */
 export const chooseKey = (
   found: readonly (readonly number[])[],

@@ -11,7 +11,9 @@ import { nullWords } from './null-words.ts';
 
 export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
 
-/** Different texts that a group stores: enough for a boolean's words, and for examples. */
+/**
+ * Number of different texts that a group stores: enough for a boolean's words, and for examples.
+ */
 const textsKeptMax = 8;
 
 const longSlots = 256;
@@ -21,7 +23,7 @@ const longMax = 40;
 export interface GroupRange {
   least: number;
   most: number;
-  /** Most digits before the point, without leading zeros, and after it. */
+  /** Most digits before the decimal point (without leading zeros), and most digits after it. */
   integers: number;
   decimals: number;
   lengthMin: number;
@@ -122,7 +124,9 @@ const widen = (group: Group, text: string): void => {
   }
 };
 
-/** If the group is full, excludes all candidates that are not of the group. */
+/**
+ * Returns the text's counter. If the group is full, excludes candidates that are not of the group.
+ */
 const countedBy = (column: ColumnEvidence, group: Group, text: string): number => {
   const known = group.texts.get(text);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 // The WebAssembly routine that counts the fields of regular records. It counts texts in its cache,
 // and lists other texts for JavaScript, which classifies them.
 //
-// Each column has sets of two slots. A slot has a text of up to 16 bytes as two numbers of 64 bits,
-// the address of its counter, and its hash for the search for keys.
+// The cache of a column has sets of two slots. A slot has a text of up to 16 bytes as two numbers
+// of 64 bits, the address of its counter, and its hash for the search for keys.
 
 import { scanFields } from '../../format/field-scan.ts';
 import {
@@ -41,14 +41,16 @@ const types = {
   record: 'i32',
   records: 'i32',
   end: 'i32',
-  /** Addresses in the list of delimiters: the next one, and the first one after the record. */
+  /**
+   * Addresses in the list of delimiters: of the next one, and of the first one after the record.
+   */
   next: 'i32',
   after: 'i32',
   column: 'i32',
   from: 'i32',
   to: 'i32',
   length: 'i32',
-  /** How a field begins, the index of its slot in the set, or an address. */
+  /** Has in turn how a field begins, the index of its slot in the set, and an address. */
   kind: 'i32',
   at: 'i32',
   newEnd: 'i32',
@@ -68,7 +70,7 @@ const countAt = (address: Code): Code =>
 const countAs = (counter: number): Code =>
   countAt(i32.add(ofColumn(columnLayout.countersAt), i32.const(4 * counter)));
 
-/** Stores the hash of the field, if the column's hashes are wanted. `part` loads one half of it. */
+/** Stores the hash of the field, if the column's hashes are wanted. `part` loads half of a hash. */
 const putHash = (part: (offset: number) => Code, low: number, high: number): Code =>
   when(
     ofColumn(columnLayout.hashesAt),
@@ -79,7 +81,9 @@ const putHash = (part: (offset: number) => Code, low: number, high: number): Cod
 
 const kindAt = (address: Code): Code => i32.loadByte(i32.loadByte(address), firstBytesAt);
 
-/** A text whose first byte shows that it is not a null word need not be looked up. */
+/**
+ * Sets `kind` by the first byte inside quotes: a text that cannot be a null word needs no look-up.
+ */
 const judgeText = sequence(
   v.kind.set(kindAt(v.from.get)),
   when(i32.eq(v.kind.get, i32.const(first.quote)), v.kind.set(kindAt(i32.add(v.from.get, i32.const(1))))),
@@ -87,7 +91,7 @@ const judgeText = sequence(
 
 const mask = (bits: Code): Code => i64.shr(i64.const(-1n), i64.extend(bits));
 
-/** The two numbers are unique, because a field contains no NUL. */
+/** Loads the field as two numbers, padded with NULs. They are unique: a field contains no NUL. */
 const loadKey = sequence(
   v.low.set(i64.load(v.from.get)),
   whenElse(
@@ -192,7 +196,7 @@ const countFields = sequence(
   v.from.set(ofRecord(startsAt)),
   v.end.set(ofRecord(endsAt)),
   loopWhile(i32.lt(i32.load(v.next.get), v.from.get), v.next.set(i32.add(v.next.get, i32.const(4)))),
-  // A column has 16 bytes and a delimiter 4, so the shift by 2 converts one size to the other.
+  // A record has a delimiter less than columns. A column has 16 bytes, a delimiter 4: shift by 2.
   v.after.set(
     i32.add(
       v.next.get,

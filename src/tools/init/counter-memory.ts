@@ -2,7 +2,7 @@
 
 import { groupBytes } from '../../format/wasm-instance.ts';
 
-/** Largest window: the records in memory at a time, as `windowsOf` returns them. */
+/** Most bytes of the records that are in this memory at a time. */
 const windowBytes = 64 * 1024;
 
 /** Addresses of the routine's state; i32 unless noted. */
@@ -26,18 +26,18 @@ export const first = { ofText: 0, quote: 1, other: 2 };
 export const textAt = 1024;
 export const startsAt = textAt + windowBytes + groupBytes;
 export const endsAt = startsAt + 4 * windowBytes;
-/** Every byte can be a delimiter, and a sentinel follows the last one. */
+/** Room for a delimiter at every byte, and for a sentinel after the last delimiter. */
 export const delimitersAt = endsAt + 4 * windowBytes;
 export const newAt = delimitersAt + 4 * windowBytes + 64;
 
-/** A field that is in no slot. `setAt` is 0 if the field is too long for a slot. */
+/** Layout of a text that is in no slot. `setAt` is 0 if the field is too long for a slot. */
 export const newText = { column: 0, record: 4, from: 8, to: 12, setAt: 16, key: 24, bytes: 40 };
 
 export const newAtOnce = 16;
-/** Each new text has at least one byte and a delimiter. */
+/** Most new texts of a window: each has at least one byte and a delimiter. */
 const newMax = newAtOnce + windowBytes / 2;
 
-/** Lists of the lower and higher halves of hashes, for each column of a candidate (keys.ts). */
+/** Lists of the lower and higher halves of hashes, for each column of a candidate key. */
 export const hashesAt = newAt + newText.bytes * newMax;
 export const hashListBytes = 4 * windowBytes;
 const hashColumnsMax = 8;
@@ -45,7 +45,7 @@ const hashColumnsMax = 8;
 export const columnLayout = { slotsAt: 0, countersAt: 4, isText: 8, hashesAt: 12, bytes: 16 };
 export const columnsAt = hashesAt + 2 * hashListBytes * hashColumnsMax;
 
-/** Counters per column in this memory. Texts beyond them are listed as new each time. */
+/** Counters per column in this memory. A text without a counter is listed as new each time. */
 export const countersMax = 256;
 
 /** A slot has a text of up to 16 bytes, the address of its counter, and its hash. */

@@ -18,7 +18,7 @@ const timeNames = /time|hour|hhmm/i;
 /** With fewer values, digits like YYYYMMDD, or only midnights, may be a coincidence. */
 const accidentMax = 20;
 
-/** Formats for days and months that always have two digits, with the length of a date. */
+/** By format: the format for days and months that always have two digits, and its length. */
 const padded: Readonly<Partial<Record<DatePattern, readonly [pattern: string, length: number]>>> = {
   'D/M/YYYY': ['DD/MM/YYYY', 10],
   'M/D/YYYY': ['MM/DD/YYYY', 10],

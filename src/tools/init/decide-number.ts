@@ -4,7 +4,7 @@ import { formatCount } from '../../core/wording.ts';
 import { bit } from './candidates.ts';
 import type { Alternative, Doubt, Summary, TypeChoice } from './contract.ts';
 
-/** A tenth of each type's range, because later files may have larger numbers. */
+/** `most` is a tenth of the type's range, because later files may have larger numbers. */
 const wholeTypes = [
   { type: 'smallint', most: 3_276 },
   { type: 'integer', most: 214_748_364 },
@@ -46,7 +46,7 @@ const thousands = (spelling: Readonly<Record<string, string>>): Alternative => (
   choice: { type: 'numeric', options: spelling, isOneToOne: false },
 });
 
-/** Numbers whose separators or leading zeros are ambiguous. */
+/** Returns a doubt for numbers with ambiguous separators or leading zeros. */
 const doubtOf = (summary: Summary): Doubt | undefined => {
   const { all } = summary;
   if ((all & bit.zeros) !== 0)

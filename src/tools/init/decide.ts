@@ -54,7 +54,9 @@ const booleanPairs = [
   ['y', 'n'],
 ] as const;
 
-/** Needs both words of a pair, and no others: a column with only Y may later have N, S and W. */
+/**
+ * Chooses boolean only for both words of a pair: a column with only Y may later have N, S and W.
+ */
 const decideBoolean = ({ groups }: Summary): TypeChoice | undefined => {
   if (groups.some(({ isFull }) => isFull)) return undefined;
   const words = new Set(groups.flatMap(({ texts }) => [...texts.keys()].map((text) => text.toLowerCase())));
@@ -72,7 +74,7 @@ const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
 
 const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
 
-/** A text column with fewer numbers among its texts gets no remark about them. */
+/** Least number of usual values, such as dates, for a remark about the other texts of a column. */
 const usualMin = 20;
 
 const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, number]): string =>
@@ -140,7 +142,7 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
   return undefined;
 };
 
-/** Values that a type can read with options: all match `pattern`, and at least one `ofSome`. */
+/** Values that need options. All values must match `pattern`, and at least one value `ofSome`. */
 const spellings: readonly (readonly [pattern: RegExp, doubt: string, ofSome?: RegExp])[] = [
   [
     /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,
@@ -211,7 +213,7 @@ const textDoubts = (column: ColumnEvidence, summary: Summary): Open => {
   };
 };
 
-/** `isRepeated`: the header is repeated among the records, so the column's name is not a value. */
+/** Decides a column's type. `isRepeated`: the header is repeated, so its name is not a value. */
 export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = false): Decision => {
   const { counters, words, isPadded } = column;
   const isName = ({ isFull, texts }: Group): boolean => !isFull && texts.size === 1 && texts.has(name);

@@ -68,7 +68,7 @@ export interface HeadGuess {
 
 const preambleMax = 30;
 
-/** Number of records before the header; 0 if the records after them are irregular, too. */
+/** Returns the number of records before the header; 0 if later records are irregular, too. */
 const preambleOf = ({ records, fields }: Candidate): number => {
   const first = records.findIndex((record) => record.fields?.length === fields);
   if (first <= 0 || fields < 2 || records[first]!.line > preambleMax) return 0;
@@ -88,7 +88,10 @@ const commentRemark = `lines that begin with ${commentSign} are comments`;
 
 const hasComments = (head: Buffer): boolean => /(?:^|[\r\n])#/.test(head.toString('latin1'));
 
-/** Lines with # and the same number of fields as the records are probably the header. */
+/**
+ * True if the file begins with comments. If lines with # have as many fields as the records, they
+ * are probably the header.
+ */
 const beginsWithComments = ({ records, fields }: Candidate): boolean => {
   const signed = records.findIndex((record) => record.fields?.[0]?.startsWith(commentSign) !== true);
   const first = records.slice(0, Math.max(0, signed));

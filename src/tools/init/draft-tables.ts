@@ -161,7 +161,7 @@ const withDialects = async (
   return best;
 };
 
-/** Numbers are padded with blanks, or a field of blanks means "no value". */
+/** True if numbers are padded with blanks, or if a field of blanks means "no value". */
 const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): boolean =>
   columns.some(({ counters }) => counters[counterOf.blank]! > 0) ||
   decisions.some(({ isPadded, type }) => isPadded && type !== 'text');
@@ -208,8 +208,8 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
 };
 
 /**
- * Key of the files of one table: the same header. Without a header: the same number of fields, and
- * names that differ only in numbers (sales-2023.csv, sales-2024.csv).
+ * Returns the same text for files of one table: with the same header. Without a header: with the
+ * same number of fields, and names that differ only in numbers (sales-2023.csv, sales-2024.csv).
  */
 const shapeOf = (file: DraftFile): string => {
   const { stored, dialect, header } = file;

@@ -29,12 +29,14 @@ import {
   textAt,
 } from './counter-memory.ts';
 
-/** All slots share this memory. A column has 2^setBits sets of slots. */
+/** Memory that the slots of all columns share. A column has 2^setBits sets of slots. */
 const slotsBytesMax = 16 * 1024 * 1024;
 const setBitsMax = 10;
 const setBitsMin = 4;
 
-/** A cache line between columns: otherwise equal texts would compete for one line of the cache. */
+/**
+ * A gap between columns: without it, equal texts of columns compete for a line of the CPU's cache.
+ */
 const lineBytes = 64;
 const countersBytes = 4 * countersMax + lineBytes;
 
@@ -55,7 +57,7 @@ export interface FieldCounter {
   runList: number;
 }
 
-/** Requires a single-byte delimiter, and that equal bytes always have the same meaning. */
+/** True if the delimiter has a single byte, and equal bytes always have the same meaning. */
 const isForFieldCounter = ({ delimiter, escapes, escape, quote, quotedNulls, trim }: Dialect): boolean =>
   delimiter.length === 1 &&
   delimiter.charCodeAt(0) < 0x80 &&
@@ -68,7 +70,7 @@ type Routine = ReturnType<typeof startRoutine>;
 
 const startRoutine = () => instantiate(counterBytes, {});
 
-/** Instances to reuse, because each has some megabytes of memory. */
+/** Routines to reuse, because each has some megabytes of memory. */
 const idle: Routine[] = [];
 
 const takeRoutine = (bytes: number): Routine => {
@@ -180,7 +182,7 @@ const takeNew = (fieldCounter: FieldCounter, at: number): void => {
   const [slotAt, keyAt] = [words[(at + newText.setAt) >> 2]! >> 2, (at + newText.key) >> 2];
   const hashes = fieldCounter.followed.get(index);
   const record = words[(at + newText.record) >> 2]!;
-  // An earlier entry of the list may have had the same text.
+  // An earlier entry of the list had the same text: by now, the text is in the slot.
   if (slotAt !== 0 && isKey(words, slotAt, keyAt)) {
     words[words[slotAt + (slot.counter >> 2)]! >> 2]! += 1;
     if (hashes === undefined) return;
@@ -218,7 +220,10 @@ const settle = ({ columns, words, countersAt, followed }: FieldCounter): void =>
   }
 };
 
-/** Counts records [at, to) up to the first with another number of fields, and returns its index. */
+/**
+ * Counts records from `at` up to `to`, or up to the first record with another number of fields.
+ * Returns the index of the record at which it ended.
+ */
 export const runFieldCounter = (fieldCounter: FieldCounter, at: number, to: number): number => {
   const { words, routine } = fieldCounter;
   let reached = at;
@@ -249,7 +254,7 @@ export const hashField = (
   else hashBytes(content.bytes, content.from, content.to, into, index);
 };
 
-/** From the next call on, keeps hashes of these columns, at most `hashColumnsMax`. */
+/** Keeps hashes of these columns, at most `hashColumnsMax`, from the next counted record on. */
 export const followColumns = (fieldCounter: FieldCounter, followedNow: readonly number[]): void => {
   const { followed, words, columns, slotsAt } = fieldCounter;
   if (followedNow.length === followed.size) return;
@@ -264,7 +269,7 @@ export const followColumns = (fieldCounter: FieldCounter, followedNow: readonly 
       high: words.subarray((at + hashListBytes) >> 2, ((at + hashListBytes) >> 2) + length),
     });
   }
-  // The texts in the slots were stored without hashes.
+  // Empties the slots, because their texts were stored without hashes.
   words.fill(0, slotsAt >> 2);
   settle(fieldCounter);
 };

@@ -33,7 +33,9 @@ export const makeRoom = (list: HashList, more: number): void => {
 const partSize = 8_192;
 const slots = 4 * partSize;
 
-/** Indexes of all hashes, sorted by part. The first bits of a hash are the number of its part. */
+/**
+ * Returns the indexes of hashes, sorted by part. The first bits of a hash are its part's number.
+ */
 const inParts = (
   { low, size }: HashList,
   bits: number,
@@ -52,7 +54,7 @@ const inParts = (
   return { indexes, ends };
 };
 
-/** True if two of the hashes are equal. Memory: four bytes per hash. */
+/** True if two of the hashes are equal. Needs four bytes of memory per hash. */
 export const hasEqual = (list: HashList): boolean => {
   const { low, high, size } = list;
   const bits = Math.max(1, Math.ceil(Math.log2(size / partSize)));

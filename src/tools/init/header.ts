@@ -6,7 +6,7 @@ import type { ColumnEvidence } from './column-evidence.ts';
 
 const nameCharsMax = 64;
 
-/** Consecutive numbers, such as the years 2019, 2020, 2021 as the columns of a pivot table. */
+/** True for consecutive numbers, such as the years 2019, 2020, 2021 as columns of a pivot table. */
 const isCounting = (fields: readonly string[]): boolean => {
   const numbers = fields.filter((field) => /^\d+$/.test(field)).map(Number);
   return numbers.length > 1 && numbers.every((number, index) => number === numbers[0]! + index);
@@ -25,7 +25,7 @@ export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
   // Two equal fields suggest data, unless numbers or dates below them indicate a header.
   const isTyped = rest.some((record) => record.some((field) => candidatesOf(field) !== 0));
   if (new Set(names).size < names.length && !isTyped) return false;
-  // A name is not a value of its column, except in a repeated header of joined files.
+  // A field that is also a value below is not a name, unless joined files repeat the whole header.
   const isAgain = (record: readonly string[]): boolean =>
     isTyped && names.length > 1 && first.every((name, index) => record[index] === name);
   const others = rest.filter((record) => !isAgain(record));
@@ -41,8 +41,8 @@ const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number 
 };
 
 /**
- * How often the header is repeated among the records, as in concatenated files: at least two
- * columns have their own name as a value, all equally often. Otherwise 0.
+ * Returns how often the header is repeated among the records, as in concatenated files: at least
+ * two columns have their own name as a value, equally often. Otherwise 0.
  */
 export const headerRepeats = (columns: readonly ColumnEvidence[], header: readonly string[]): number => {
   const times = columns
@@ -63,7 +63,7 @@ export const snakeCase = (name: string): string =>
     .replace(/^_+|_+$/g, '')
     .replace(/^(?=\d)/, '_');
 
-/** Leaves room for suffixes within PostgreSQL's 63 bytes. */
+/** Longest name. PostgreSQL allows 63 bytes; the rest is for suffixes. */
 const nameBytesMax = 50;
 
 const cut = (name: string): string => {
@@ -72,7 +72,7 @@ const cut = (name: string): string => {
   return short;
 };
 
-/** Unique names. The third field without a name is `field_3`. */
+/** Returns unique names. If the third field has no name, it becomes `field_3`. */
 export const columnNames = (headers: readonly string[]): readonly string[] => {
   const taken = new Set<string>();
   return headers.map((header, index) => {

@@ -5,11 +5,11 @@
 import { isBlankByte } from '../../format/records/grammar.ts';
 import { createHashList, hasEqual, makeRoom, type HashList } from './hash-list.ts';
 
-/** Fields and records whose hashes are kept to find candidates. */
+/** Number of fields and records whose hashes are kept to find candidates. */
 const fieldsKeptMax = 500_000;
 const recordsKeptMax = 10_000;
 
-/** Hashes of all candidates: 64 MiB, and half as much while they are compared. */
+/** Number of hashes of all candidates: 64 MiB, and half as much while they are compared. */
 const provedMax = 5_500_000;
 
 const keyColumnsMax = 3;
@@ -92,7 +92,7 @@ function* combinations(columns: readonly number[], size: number): Generator<read
       for (const rest of combinations(columns.slice(index + 1), size - 1)) yield [column, ...rest];
 }
 
-/** Hashes of a column: record 0 at index `first`, each further record `step` later. */
+/** Hashes of a column. Record 0 is at index `first`, each further record `step` later. */
 interface Hashed extends Hashes {
   readonly first: number;
   readonly step: number;

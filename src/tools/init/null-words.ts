@@ -6,5 +6,5 @@ const words = String.raw`NA N/A n/a na #N/A #NA NULL null Null (null) #NULL! Non
 /** Null tokens, except in text columns: NA can be a country. M is "missing" in weather data. */
 export const nullWords: ReadonlySet<string> = new Set(words.split(/\s+/));
 
-/** Ordinary values in many text columns, where a remark about them would disturb. */
+/** Null words that are ordinary values in many text columns, where a remark would disturb. */
 export const commonWords: ReadonlySet<string> = new Set(['M', '-', '.', '?', '*', 'none', 'None', 'unknown']);

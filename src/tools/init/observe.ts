@@ -43,7 +43,7 @@ export interface TableEvidence {
   readonly columns: readonly ColumnEvidence[];
   readonly keys: KeySearch;
   readonly hashes: Map<number, Hashes>;
-  /** Dialect of the first files. Only records in this dialect go through the field counter. */
+  /** Dialect of the first file. Only records in this dialect are counted by the field counter. */
   readonly dialect: Dialect;
   readonly fieldCounter: FieldCounter | undefined;
   records: number;
@@ -85,7 +85,7 @@ export const endGathering = (table: TableEvidence): void => {
 
 type HashField = (record: number, column: number, into: Hashes, target: number) => void;
 
-/** Only columns with a value in every record can be in a key. */
+/** Returns columns with a value in every record. Only such columns can be in a key. */
 const withoutGaps = ({ columns }: TableEvidence): readonly number[] =>
   columns.flatMap(({ counters }, index) =>
     counters[counterOf.empty]! + counters[counterOf.blank]! > 0 ? [] : [index],
@@ -118,7 +118,10 @@ const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashF
   }
 };
 
-/** Counts records [at, to) up to the first with another number of fields, and returns its index. */
+/**
+ * Counts records from `at` up to `to`, or up to the first record with another number of fields.
+ * Returns the index of the record at which it ended.
+ */
 const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, to: number): number => {
   const { keys } = table;
   const wasGathering = isGathering(keys);

@@ -18,14 +18,14 @@ const wordsOf = (name: string): string =>
 const asName = (words: string): string =>
   (/^[a-z]/.test(words) ? words : `data_${words}`).slice(0, nameCharsMax).replace(/_+$/, '');
 
-/** A name without directory, extensions and numbers: `hourly` for in/201101hourly.txt. */
+/** Returns a name without directory, extensions and numbers: `hourly` for in/201101hourly.txt. */
 const stemOf = (name: string): string => {
   const words = wordsOf(name);
   const bare = words.replace(/\d+/g, '').replace(/_+/g, '_').replace(/^_|_$/g, '');
   return asName(bare.length >= 3 ? bare : words);
 };
 
-/** Equal for names that differ only in the digits of their numbers. */
+/** Returns the same text for names that differ only in the digits of their numbers. */
 export const patternOf = (name: string): string => wordsOf(name).replace(/\d+/g, '0');
 
 export const tableNames = (tables: readonly (readonly string[])[]): readonly string[] => {

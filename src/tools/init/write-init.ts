@@ -17,7 +17,7 @@ interface InitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A glob that matches exactly these files; undefined: there is none. */
+/** Returns a glob that matches exactly these files, or undefined. */
 const globOf = async (
   paths: readonly string[],
   names: readonly string[],
@@ -40,7 +40,7 @@ const globOf = async (
 };
 
 /**
- * Locations as a person would write them: a given argument, a glob, or the files' names.
+ * Returns locations as a person would write them: a given argument, a glob, or the files' names.
  *
  * @param all files of all tables: an argument that also matches another table's files is not used
  */

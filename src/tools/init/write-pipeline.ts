@@ -103,7 +103,9 @@ const sourceText = (table: WrittenTable): string => {
   return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
 };
 
-/** How a column names a field: by header, `Name#2` if the header is repeated, or position. */
+/**
+ * Returns how a column names a field: by header, `Name#2` if the header is repeated, or position.
+ */
 const fieldText = (header: readonly string[], index: number): string => {
   const name = header[index]!;
   const same = header.flatMap((other, at) => (other === name ? [at] : []));
@@ -137,7 +139,7 @@ const columnLines = (table: WrittenTable, name: string, index: number): readonly
   ];
 };
 
-/** An always empty field without a name: lines end with a delimiter. */
+/** True for a field that is always empty and has no name, as in lines that end with a delimiter. */
 const isLeftOut = ({ header, decisions, dialect }: WrittenTable, index: number): boolean =>
   dialect.header !== false && header[index] === '' && decisions[index]!.values === 0;
 

@@ -35,8 +35,8 @@ const compareColumn = (
 };
 
 /**
- * Compares one file, or all files (`null`), with production. `pairing` is reported only if rows and
- * columns are equal: then values were exchanged between rows.
+ * Compares one file, or all files (`null`), with production. Reports `pairing` if all counts and
+ * columns are equal, but the rows differ: values were exchanged between rows.
  */
 export const compareRows = (
   file: string | null,

@@ -27,7 +27,7 @@ const rewritten: Readonly<Record<string, string>> = {
 
 const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Most numbers are already written as the server prints them; they need no parsing. */
+/** Returns a number as the server prints it. Most numbers are already written so. */
 const numericPrinter = (column: ColumnSpec): PrintValue => {
   const print = valuePrinter(column);
   const { precision, scale = 0 } = column.options as { precision?: number; scale?: number };

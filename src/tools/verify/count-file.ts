@@ -17,7 +17,7 @@ import type { ComparedColumn } from './compared-columns.ts';
 import { createRowSums, type RowSums } from './row-sums.ts';
 import { CR, LF } from '../../core/characters.ts';
 
-// csv-parse would fail at records that were rejected for their bytes, so these are cut out.
+// csv-parse would fail at records that were rejected for their bytes, so these records are cut out.
 
 interface Cut {
   readonly byte: number;
@@ -61,7 +61,7 @@ export async function* withoutRecords(
     for (;;) {
       if (left > 0) ({ at: from, left } = afterLines(block, from, left, newline));
       if (left > 0) break;
-      // A file with CR line ends may have a CR LF after a record. The LF belongs to that record.
+      // If lines end with CR, a record that is cut out may end with CR LF. The LF is cut out, too.
       if (mayHoldFeed && newline === CR && from < block.length && block[from] === LF) from += 1;
       if (from < block.length) mayHoldFeed = false;
       if (next.done === true || next.value.byte >= end) break;
@@ -78,7 +78,7 @@ export async function* withoutRecords(
   }
 }
 
-/** Rejects that csv-parse and the column readers cannot find; they are cut out before parsing. */
+/** Rejects that csv-parse and the column readers cannot find. The records are cut out first. */
 const bytesAtFault: readonly RejectCode[] = [
   'quote',
   'record_too_long',
@@ -177,8 +177,9 @@ const countRecords = async (
 };
 
 /**
- * Recounts a file. A corrected record is counted by its correction. Throws NotForCsvParse, with the
- * reason, if the file cannot be recounted. Other errors: those of its source, ETL_USER_FUNCTION.
+ * Recounts a file, with the corrections instead of the corrected records. Throws NotForCsvParse,
+ * with the reason, if the file cannot be recounted. Other errors: those of its source,
+ * ETL_USER_FUNCTION.
  */
 export const countFile = async (
   client: Client,
@@ -193,7 +194,7 @@ export const countFile = async (
   try {
     await countRecords(client, table, file, known, signal, count, columns);
   } catch (error) {
-    // Without `isFault`: the record at which csv-parse fails may be one that was corrected.
+    // This error has no `isFault`: csv-parse may have failed at a record that was corrected.
     const mayBeOurs = error instanceof NotForCsvParse && corrections.length > 0;
     throw mayBeOurs ? new NotForCsvParse(error.message) : error;
   }

@@ -15,7 +15,7 @@ import { takeEverything, type Sieve } from '../../run/files/sieve.ts';
 import type { RunSettings } from '../../run/options.ts';
 
 export interface KnownFile extends LoadedFile {
-  /** The listed file; undefined: it cannot be compared, because of `reason`. */
+  /** The listed file; undefined if the file cannot be compared, because of `reason`. */
   readonly listed: NewFile | undefined;
   readonly reason: string;
   readonly isRedefined: boolean;
@@ -27,8 +27,8 @@ interface Seen {
 }
 
 /**
- * Takes no file, but adds listed files that are in production to `seen`, by id. With `run`, files
- * that another run loaded are not opened.
+ * Adds listed files that are in production to `seen`, by id; selects no file for a load. With
+ * `run`, files that another run loaded are not opened.
  * Proved by test/integration/verify.test.ts, "opens the files of that run".
  */
 const createWatcher = (

@@ -22,7 +22,9 @@ export interface RowSums {
   readonly rowHash: bigint;
 }
 
-/** numbers: by values and by the sum of numbers · nulls: only by the number of nulls. */
+/**
+ * Compares columns. values: by hashes · numbers: by hashes and sums · nulls: only by their number.
+ */
 export type Comparing = 'values' | 'numbers' | 'nulls';
 
 /** A cached value: the halves of its hash, and the number unscaled / 10^scale. */

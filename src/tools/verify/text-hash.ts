@@ -1,7 +1,7 @@
 // PostgreSQL's hashtextextended(text, 0) on a little-endian server: hash_bytes_extended() in
 // src/common/hashfn.c, which is lookup3 by Bob Jenkins.
 
-/** The halves of the hash, of which many can be summed as exact doubles. */
+/** The halves of the hash. Sums of many such halves are exact as doubles. */
 interface TextHash {
   hi: number;
   lo: number;

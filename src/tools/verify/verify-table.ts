@@ -16,7 +16,7 @@ import { addRows, noRows, type RowSums } from './row-sums.ts';
 export interface Production {
   readonly there: ReadonlySet<string> | undefined;
   readonly others: FilesOfOthers;
-  /** By file id if the table has the column _file, otherwise by null; undefined: not counted. */
+  /** By file id if the table has the column _file, otherwise by null; undefined if not counted. */
   readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
 }
 
@@ -123,12 +123,12 @@ const verifiedFile = ({ file, counted: { sums, ...counts } }: Counted): Verified
   ...counts,
 });
 
-/** One fault can be found in the ledger and in production. */
+/** Removes duplicates: the same fault can be found in the ledger and in production. */
 const eachOnce = (differences: readonly VerifyDifference[]): readonly VerifyDifference[] => [
   ...new Map(differences.map((one) => [JSON.stringify(one), one])).values(),
 ];
 
-/** No run has used the current definition yet: columns that production lacks are not lost. */
+/** True if no run has used the current definition yet: then production may lack new columns. */
 const isAwaited = (files: readonly KnownFile[]): boolean =>
   files.some(({ isRedefined }) => isRedefined) &&
   files.every(({ isRedefined, staged }) => isRedefined || staged === null);

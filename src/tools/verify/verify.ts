@@ -20,7 +20,7 @@ import { quoteName } from '../../db/sql.ts';
 import type { ComparedColumn } from './compared-columns.ts';
 import { decimalOf, type RowSums } from './row-sums.ts';
 
-/** Row security raises an error instead of hiding rows; values are printed as by print-value.ts. */
+/** Row security must fail instead of hiding rows. Values must be printed as by print-value.ts. */
 const readOnlySettings = `set transaction read only; set local row_security = off; set local statement_timeout to default;
   set local datestyle = 'ISO, MDY'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'`;
 
@@ -126,7 +126,9 @@ const readProduction = async (
   return { there, others, sums };
 };
 
-/** Starts again if a run publishes the table meanwhile: files and rows must be of one state. */
+/**
+ * Reads files and rows of a table. Starts again if a run publishes it meanwhile: both must match.
+ */
 const readTable = async (
   verifying: Verifying,
   table: SourceTableSpec,
@@ -136,7 +138,8 @@ const readTable = async (
   for (let tries = 0; tries < triesMax; tries += 1) {
     const before = await standOf(client, of);
     const files = await filesInProduction(client, spec, table, settings, staged[table.name]!, run);
-    // Read committed: each statement has a new snapshot. An older one sees a swapped table empty.
+    // Read committed: each statement has a new snapshot. An old snapshot sees a swapped table
+    // empty.
     const production = await withTransaction(client, async () => {
       await readOnly(client);
       return readProduction(client, of, table, files);
@@ -157,7 +160,9 @@ const derived = (table: string): VerifiedTable => ({
   notCompared: [{ file: null, column: null, reason: 'SQL makes it from other tables' }],
 });
 
-/** On a server with other hashes, every column would differ. */
+/**
+ * Throws if the server computes other hashes than we do, because then every column would differ.
+ */
 const checkHash = async (client: Client): Promise<void> => {
   const { hi, lo } = textHash(hashProbe);
   if (BigInt(hi) * 2n ** 32n + BigInt(lo) !== (await serverHash(client, hashProbe)))

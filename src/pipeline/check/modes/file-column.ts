@@ -1,4 +1,4 @@
-// The column _file, which modes need that replace or delete the rows of single files.
+// The column _file. Modes that replace or delete the rows of single files need it.
 
 import type { IndexSpec, PublishSpec } from '../../../core/declaration.ts';
 import { fileColumn, partName } from '../../../db/names.ts';
@@ -7,7 +7,7 @@ import { derivedProblem } from '../../names.ts';
 import type { Problems } from '../../problems.ts';
 import type { PublishedTable } from './contract.ts';
 
-/** Finds the rows of a file. They are adjacent, so a brin index is enough. */
+/** Returns the index that finds the rows of a file. These rows are adjacent, so brin is enough. */
 export const fileIndex = (table: string): IndexSpec => ({
   name: `${table}_${fileColumn}_idx`,
   columns: [fileColumn],

@@ -15,10 +15,13 @@ import type { DeclaredMode } from './contract.ts';
 const columnName = z.string(mustBe('the name of a column'));
 const unloads = "gone: 'unload' needs mode 'append': a merged row may come from several files";
 
-/** Staging columns with file and line, which tell the last record of a key, and with `deleted`. */
+/**
+ * Returns the extra staging columns: file and line, by which the last record of a key is found, and
+ * a column that tells whether the record deletes its row.
+ */
 export const stagedFor = (deleted: MergeSpec['deleted']): readonly ColumnSpec[] => {
   const { file, line, deleted: marked } = mergeColumns;
-  // With missing: 'null', a file without the fields of `deleted` deletes no rows.
+  // The default is false: with missing: 'null', a file without the fields deletes no rows.
   const test = { headers: neededFields([], deleted), test: deleted, default: 'f' };
   return [
     madeColumn(file, 'bigint', { headers: [], lineage: '_file', stagedOnly: true }),
