@@ -14,9 +14,7 @@ interface StopSignals {
   readonly abort: AbortSignal;
 }
 
-/**
- * Runs `work`. Its errors after a signal become ETL_INTERRUPTED: closing connections causes many.
- */
+/** Runs `work`. Its errors after a signal become ETL_INTERRUPTED: closed connections cause many. */
 export const withInterrupt = async <T>(
   onStop: (signal: StopSignal, isSecond: boolean) => void,
   work: (signals: StopSignals) => Promise<T>,

@@ -14,9 +14,7 @@ export interface Prompt {
 export const canAsk = ({ stdin, stdout, env }: Io): boolean =>
   stdin?.isTTY === true && stdout.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb';
 
-/**
- * Asks line by line. The terminal edits lines; Ctrl-C ends the process. ETL_USAGE: end of input.
- */
+/** Asks questions. The terminal edits lines; Ctrl-C ends the process. ETL_USAGE: end of input. */
 export const withPrompt = async <T>(
   { stdin, stdout }: Io,
   use: (prompt: Prompt) => Promise<T>,

@@ -109,15 +109,11 @@ export type FilterSpec =
   | {
       readonly kind: 'when';
       readonly headers: readonly FieldRef[];
-      /**
-       * The keys of `fields` are headers or positions. For a field with `from`, the first header.
-       */
+      /** Keys of `fields` are headers or positions; for a field with `from`, its first header. */
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-/**
- * Stored to split rejects into fields later: the dialect of each reading, the fields of columns.
- */
+/** Stored to split rejects into fields later: dialects of readings, and fields of columns. */
 export interface RecordedFormats {
   readonly dialects: readonly Dialect[];
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;
@@ -162,9 +158,7 @@ export interface MergeSpec {
   readonly gone: 'keep';
   /** Columns to update in an existing row; undefined: all except the key. */
   readonly update: readonly string[] | undefined;
-  /**
-   * Column that decides between rows with the same key: the largest value wins; null is smallest.
-   */
+  /** Column that compares rows with the same key: the largest value wins; null is smallest. */
   readonly newer: string | undefined;
   /**
    * A record that satisfies all of these filters deletes the row with its key. An empty list has no
@@ -227,9 +221,7 @@ interface TableCommon {
 
 export interface SourceTableSpec extends TableCommon {
   readonly kind: 'source';
-  /**
-   * One for each group of locations with the same options. `SourceFile.reading` is an index of it.
-   */
+  /** One for each group of locations with the same options. `SourceFile.reading` is an index. */
   readonly readings: readonly Reading[];
   /**
    * typed: declared columns are checked, then staged · text: every field is staged as text, and

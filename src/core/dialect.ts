@@ -17,9 +17,7 @@ export interface Dialect {
   readonly escapes: 'postgres' | 'mysql' | 'any' | null;
   /** true: the first record has the names · a list: the names · false: fields have no names. */
   readonly header: boolean | readonly string[];
-  /**
-   * Number of records in the header. The names of a field in these records are joined by a blank.
-   */
+  /** Number of records in the header. A field's names in these records are joined by a blank. */
   readonly headerLines: number;
   /** How headers are compared. relaxed ignores case, blanks, underscores and accents. */
   readonly match: 'exact' | 'relaxed';
@@ -28,9 +26,7 @@ export interface Dialect {
    * strict rejects the record · lenient takes both as data.
    */
   readonly quotes: 'strict' | 'lenient';
-  /**
-   * auto: the line end of the first line. Any other line end outside of quotes rejects the record.
-   */
+  /** auto: the line end of the first line. Other line ends outside of quotes reject the record. */
   readonly lineEnd: 'auto' | LineEnd;
   /** true: remove blanks and tabs around every field · outside: only outside of quotes. */
   readonly trim: boolean | 'outside';

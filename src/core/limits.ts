@@ -48,14 +48,10 @@ export const headerBytesMax = 256 * KiB;
 /** Bytes kept of a rejected record: enough to see the fault, but etl.reject must stay small. */
 export const rejectRawBytesMax = 4 * KiB;
 
-/**
- * Rejects that a table collects even if its `rejectLimit` is a lower count: they show the faults.
- */
+/** Rejects that a table collects even if its `rejectLimit` is a lower count: they show faults. */
 export const rejectsCollectedMax = 1_000;
 
-/**
- * Bytes at the start and at the end of a file that its fingerprint hashes, beside size and time.
- */
+/** Bytes at the start and end of a file that its fingerprint hashes, besides size and time. */
 export const fingerprintSampleBytes = 64 * KiB;
 
 export const connectTimeoutMs = 10_000;
@@ -140,9 +136,7 @@ export const watchIntervalMs = 2_000;
 /** Time without a byte on a busy connection, after which the server is asked about the session. */
 export const silenceMs = 10_000;
 
-/**
- * Replaces `silenceMs` if the server waits for our data, because reading the source may be slow.
- */
+/** Replaces `silenceMs` if the server waits for our data, because the source may be slow. */
 export const sourceSilenceMs = 60_000;
 
 /**
@@ -151,17 +145,13 @@ export const sourceSilenceMs = 60_000;
  */
 export const frozenMs = sourceSilenceMs + 10_000;
 
-/**
- * A session that seems silent is checked again after this time: a clock jump makes all seem silent.
- */
+/** A silent session is checked again after this time: a clock jump makes all seem silent. */
 export const frozenConfirmMs = 3_000;
 
 /** Parallel processes for an index on the embedded server: the run is on the same machine. */
 export const embeddedIndexHelpersMax = 4;
 
-/**
- * Time for the server to answer about a silent session. After it, the connection counts as dead.
- */
+/** Time for the server to answer about a silent session. Then the connection counts as dead. */
 export const probeTimeoutMs = 5_000;
 
 export const waitFirstMs = 100;

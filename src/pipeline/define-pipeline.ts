@@ -203,9 +203,7 @@ const readDefinition = (definition: unknown, problems: Problems): z.output<typeo
   return read;
 };
 
-/**
- * Returns the checked tables for these parameters. Errors: ETL_DEFINITION, ETL_DEFINITION_CYCLE.
- */
+/** Returns the checked tables for the parameters. Errors: ETL_DEFINITION, ETL_DEFINITION_CYCLE. */
 export const tablesWith = (
   pipeline: Pipeline,
   params: Readonly<Record<string, unknown>>,

@@ -15,9 +15,7 @@ interface DefinitionHashes {
   readonly staged: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns the dialects and fields of each table: rejects can then be shown without the pipeline.
- */
+/** Returns the dialects and fields of each table, to show rejects without the pipeline. */
 export const recordedFormats = ({ tables }: PipelineSpec): Readonly<Record<string, RecordedFormats>> =>
   Object.fromEntries(
     tables.flatMap((table) => {

@@ -95,10 +95,7 @@ const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string
     : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
-/**
- * Returns kept versions of run `to`, for tables with another version in production. Errors:
- * ETL_ROLLBACK.
- */
+/** Returns versions of run `to`, for tables with another in production. Errors: ETL_ROLLBACK. */
 export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
   const { spec, kept, inProduction, tables } = choice;
   const wanted = ofRun.filter(({ table }) => tables.includes(table));

@@ -94,9 +94,7 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
   const seen = new Sightings();
   const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
-  /**
-   * The current batch of files. `asListed` has the files that are surely in production, by index.
-   */
+  /** The current batch of files. `asListed`: the files that are surely in production, by index. */
   let found: readonly Found[] = [];
   let asListed = new Map<number, KnownVersion>();
   const opened = async (batch: Parameters<Sieve['take']>[0]): Promise<Map<string, FileState[]>> => {
@@ -152,7 +150,8 @@ const createNewcomers = (table: string, states: FileState[]): Sieve => ({
 });
 
 /**
- * Returns the client; undefined if no run has used it. Errors: ETL_SCHEMA_OLDER, ETL_SCHEMA_NEWER.
+ * Returns the client, or undefined before the first run. Errors: ETL_SCHEMA_OLDER,
+ * ETL_SCHEMA_NEWER.
  */
 export const knowing = async (
   client: Client | undefined,

@@ -42,9 +42,7 @@ const throwUnfit =
     );
   };
 
-/**
- * Declares the table with mode replace: only this mode keeps versions, whatever is declared now.
- */
+/** Declares mode replace: only this mode keeps versions, whatever the table declares now. */
 const declaredBack = (spec: PipelineSpec, { table }: Return): DeclaredTable => ({
   ...declaredAs(spec, table, 'whole'),
   mode: meaningOf('replace'),

@@ -28,9 +28,7 @@ interface Listed {
   readonly failures: readonly RunFailure[];
 }
 
-/**
- * Adds failures of runs that never began. Sorts: running runs, then the others, last ended first.
- */
+/** Adds failures of runs that never began. Sorted by end: running runs first, then the newest. */
 const inOneList = ({ runs, failures }: Listed): readonly object[] => {
   const others = failures.map(({ failedAt, ...failure }) => ({
     id: null,

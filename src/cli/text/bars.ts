@@ -81,10 +81,7 @@ const cellsOf = (table: TableProgress, frame: Frame, { barCells, hasBytes, nameC
   ];
 };
 
-/**
- * Returns a line per table. A narrow window loses first the bar, then the bytes, then ends of
- * names.
- */
+/** Returns a line per table. A narrow window loses first bars, then bytes, then ends of names. */
 const tableLines = (tables: readonly TableProgress[], frame: Frame): string[] => {
   const linesWith = (room: Room): string[] =>
     alignRows(

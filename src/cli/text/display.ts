@@ -74,8 +74,7 @@ const openLines = (progress: Progress, io: Io, verbose: boolean): ProgressDispla
   };
   const endStep = (next?: RunStep): void => {
     if (step !== undefined) {
-      // The run returns to an earlier step if a connection is lost or another session changes
-      // production.
+      // An earlier step follows a lost connection, or a change of production by another session.
       const isDone = next === undefined || order.indexOf(next) > order.indexOf(step);
       say(`${step} ${isDone ? 'done' : 'broken off'}`);
     }

@@ -59,9 +59,7 @@ const outcomeText = (plan: RunPlan): string => {
   }[outcome];
 };
 
-/**
- * Text for an unknown estimate. Estimates need an earlier run; without a server, there may be one.
- */
+/** Text for a missing estimate, which needs an earlier run. If 'unknown', no server was asked. */
 const unknownText = ({ outcome }: RunPlan): string =>
   outcome === 'unknown' ? 'unknown' : 'unknown before the first run';
 

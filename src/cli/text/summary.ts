@@ -133,9 +133,7 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
 
 const blank = (lines: readonly string[]): string[] => (lines.length > 0 ? ['', ...lines] : []);
 
-/**
- * Returns the summary of a published run. Lines are longer than `width` if a table does not fit.
- */
+/** Returns the summary of a published run. Lines exceed `width` if a table does not fit. */
 export const publishedLines = (
   result: RunResult,
   before: LoadedBefore,

@@ -108,9 +108,7 @@ const leads = (from: string, to: string, tables: readonly TableSpec[], seen = ne
   );
 };
 
-/**
- * Checks that both sides have as many columns, of compatible types, and nullable for 'set null'.
- */
+/** Checks that both sides have as many columns, compatible types, and nulls for 'set null'. */
 const checkColumns = (
   table: TableSpec,
   { columns, to, onDelete }: ForeignKeySpec,

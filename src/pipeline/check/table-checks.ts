@@ -223,9 +223,7 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
       take(name, `an index of table ${table}`, `table ${table}, index ${name}`, "{ name: '…' }");
 };
 
-/**
- * Refuses tables named `<table>_new` or `<table>_old`: the SQL of merged tables uses such names.
- */
+/** Refuses tables named `<table>_new` or `<table>_old`: SQL of merged tables uses such names. */
 export const checkShownNames = (tables: readonly TableSpec[], problems: Problems): void => {
   if (tables.every(({ kind, publish }) => kind === 'source' || publish === 'replace')) return;
   const names = tables.map(({ name }) => name);

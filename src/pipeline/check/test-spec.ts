@@ -94,9 +94,7 @@ const checkNames = (tests: readonly TestSpec[], problems: Problems): void => {
     problems.add(`two tests are called ${twice}; give one another name with { name: '…' }`);
 };
 
-/**
- * Adds the declared tests to the checked tables. All tables come first: a test can name another.
- */
+/** Adds the declared tests to tables. All tables are checked first: a test can name another. */
 export const withTests = (
   specs: readonly TableSpec[],
   written: Readonly<Record<string, unknown>>,

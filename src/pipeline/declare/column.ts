@@ -128,9 +128,7 @@ export interface Column<Value, Nullable extends boolean = boolean> {
 /** A column of any type. */
 export type AnyColumn = Column<any>;
 
-/**
- * Properties that await and JSON.stringify look up on any object. They are not misspelt modifiers.
- */
+/** Properties that await and JSON.stringify look up on any object: not misspelt modifiers. */
 const notMisspelt = new Set<PropertyKey>(['then', 'toJSON']);
 
 /** Returns the property of this name, or a placeholder if the name is misspelt. */

@@ -20,9 +20,7 @@ export const present = (header: Field): FilterSpec => freezeDeep({ kind: 'presen
 export const oneOf = (header: Field, values: readonly string[]): FilterSpec =>
   freezeDeep({ kind: 'oneOf', header, values });
 
-/**
- * The key of a field in the argument of `when`: its position or name; for `from`, the first name.
- */
+/** The key of a field in the argument of `when`: its position, its name, or the first of `from`. */
 type KeyOf<Named extends Field> = Named extends { readonly from: readonly [infer First, ...unknown[]] }
   ? First & string
   : Named extends PathPart

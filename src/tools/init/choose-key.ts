@@ -7,9 +7,7 @@ import { decideColumn, onlyValue } from './decide.ts';
 /** With fewer records, columns may be unique by coincidence. */
 const recordsMin = 20;
 
-/**
- * The first four columns can be in a key. Later columns need a name or type that suggests a key.
- */
+/** The first four columns can be in a key. Later columns need a name or type like a key's. */
 const placesMax = 4;
 
 const keyNames = /(?:^|[^a-z])(?:id|key|code|no|nr|num|number|uuid|guid)s?(?:$|[^a-z])|Id$|ID$|Code$|Key$/i;

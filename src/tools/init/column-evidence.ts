@@ -11,9 +11,7 @@ import { nullWords } from './null-words.ts';
 
 export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
 
-/**
- * Number of different texts that a group stores: enough for a boolean's words, and for examples.
- */
+/** Number of different texts that a group stores: enough for a boolean's words and examples. */
 const textsKeptMax = 8;
 
 const longSlots = 256;
@@ -124,9 +122,7 @@ const widen = (group: Group, text: string): void => {
   }
 };
 
-/**
- * Returns the text's counter. If the group is full, excludes candidates that are not of the group.
- */
+/** Returns the text's counter. If the group is full, excludes candidates outside its mask. */
 const countedBy = (column: ColumnEvidence, group: Group, text: string): number => {
   const known = group.texts.get(text);
   if (known !== undefined) return known;

@@ -41,9 +41,7 @@ const types = {
   record: 'i32',
   records: 'i32',
   end: 'i32',
-  /**
-   * Addresses in the list of delimiters: of the next one, and of the first one after the record.
-   */
+  /** Addresses in the list of delimiters: of the next one, and of the first after the record. */
   next: 'i32',
   after: 'i32',
   column: 'i32',
@@ -81,9 +79,7 @@ const putHash = (part: (offset: number) => Code, low: number, high: number): Cod
 
 const kindAt = (address: Code): Code => i32.loadByte(i32.loadByte(address), firstBytesAt);
 
-/**
- * Sets `kind` by the first byte inside quotes: a text that cannot be a null word needs no look-up.
- */
+/** Sets `kind` by the first byte inside quotes: only possible null words are looked up. */
 const judgeText = sequence(
   v.kind.set(kindAt(v.from.get)),
   when(i32.eq(v.kind.get, i32.const(first.quote)), v.kind.set(kindAt(i32.add(v.from.get, i32.const(1))))),

@@ -54,9 +54,7 @@ const booleanPairs = [
   ['y', 'n'],
 ] as const;
 
-/**
- * Chooses boolean only for both words of a pair: a column with only Y may later have N, S and W.
- */
+/** Needs both words of a pair and no other words: a column of Y alone may later have N, S and W. */
 const decideBoolean = ({ groups }: Summary): TypeChoice | undefined => {
   if (groups.some(({ isFull }) => isFull)) return undefined;
   const words = new Set(groups.flatMap(({ texts }) => [...texts.keys()].map((text) => text.toLowerCase())));

@@ -4,9 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { EncodingName } from '../../input/encodings/labels.ts';
 import { markedEncoding } from '../../input/encodings/marks.ts';
 
-/**
- * Assumed if a file is not UTF-8: the most frequent other encoding, in which all bytes are valid.
- */
+/** Assumed if a file is not UTF-8: the most frequent encoding in which all bytes are valid. */
 export const guessedEncoding: EncodingName = 'windows-1252';
 
 /** Share of NULs that indicates UTF-16, in which usually every second byte is NUL. */

@@ -34,9 +34,7 @@ const slotsBytesMax = 16 * 1024 * 1024;
 const setBitsMax = 10;
 const setBitsMin = 4;
 
-/**
- * A gap between columns: without it, equal texts of columns compete for a line of the CPU's cache.
- */
+/** A gap between columns: otherwise equal texts would compete for a line of the CPU's cache. */
 const lineBytes = 64;
 const countersBytes = 4 * countersMax + lineBytes;
 

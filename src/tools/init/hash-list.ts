@@ -33,9 +33,7 @@ export const makeRoom = (list: HashList, more: number): void => {
 const partSize = 8_192;
 const slots = 4 * partSize;
 
-/**
- * Returns the indexes of hashes, sorted by part. The first bits of a hash are its part's number.
- */
+/** Returns indexes of hashes, sorted by part. The first bits of a hash are its part's number. */
 const inParts = (
   { low, size }: HashList,
   bits: number,

@@ -103,9 +103,7 @@ const sourceText = (table: WrittenTable): string => {
   return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
 };
 
-/**
- * Returns how a column names a field: by header, `Name#2` if the header is repeated, or position.
- */
+/** Returns a field's name in a column: header, `Name#2` if the header is repeated, or position. */
 const fieldText = (header: readonly string[], index: number): string => {
   const name = header[index]!;
   const same = header.flatMap((other, at) => (other === name ? [at] : []));

@@ -22,9 +22,7 @@ export interface RowSums {
   readonly rowHash: bigint;
 }
 
-/**
- * Compares columns. values: by hashes · numbers: by hashes and sums · nulls: only by their number.
- */
+/** What is compared. values: hashes · numbers: hashes and sums · nulls: only counts of nulls. */
 export type Comparing = 'values' | 'numbers' | 'nulls';
 
 /** A cached value: the halves of its hash, and the number unscaled / 10^scale. */

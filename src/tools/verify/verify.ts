@@ -126,9 +126,7 @@ const readProduction = async (
   return { there, others, sums };
 };
 
-/**
- * Reads files and rows of a table. Starts again if a run publishes it meanwhile: both must match.
- */
+/** Reads files and rows of a table. Starts again if a run publishes it in between. */
 const readTable = async (
   verifying: Verifying,
   table: SourceTableSpec,
@@ -160,9 +158,7 @@ const derived = (table: string): VerifiedTable => ({
   notCompared: [{ file: null, column: null, reason: 'SQL makes it from other tables' }],
 });
 
-/**
- * Throws if the server computes other hashes than we do, because then every column would differ.
- */
+/** Throws if the server computes other hashes than we do: every column would then differ. */
 const checkHash = async (client: Client): Promise<void> => {
   const { hi, lo } = textHash(hashProbe);
   if (BigInt(hi) * 2n ** 32n + BigInt(lo) !== (await serverHash(client, hashProbe)))
