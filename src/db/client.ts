@@ -22,9 +22,10 @@ export type QueryResult = pg.QueryResult;
 const lost = new WeakMap<pg.Client, Error>();
 
 /**
- * The driver's error has no code if the connection ends while it is being opened. Then the server's
- * last error counts (test/fault/waiting.test.ts), or Node's code, because a proxy may accept
- * connections for a server that is down (test/fault/server-kill.test.ts).
+ * Finds a code for an error without one, which the driver raises if the connection ends while it is
+ * being opened: the code of the server's last error (test/fault/waiting.test.ts), otherwise a
+ * network code: a proxy may accept connections for a server that is down
+ * (test/fault/server-kill.test.ts).
  */
 const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): unknown => {
   if (!(cause instanceof Error) || codeOf(cause) !== undefined) return cause;
@@ -37,7 +38,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 const openOn = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
-  // The driver's timeout ends here; from now on, the watchdog checks the connection.
+  // The driver's timeout covers only connecting; from now on, our watchdog checks the connection.
   client.once('connect', () => watchClient(client));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
@@ -70,7 +71,7 @@ export const closeClient = async (client: Client): Promise<void> => {
   client.connection.stream.destroy();
 };
 
-/** The server rolls back, and the running query is rejected. */
+/** Cuts the connection: the server rolls back, and the running query's promise is rejected. */
 export const destroyClient = (client: Client, reason: Error): void => {
   client.connection.stream.destroy(reason);
 };
@@ -95,7 +96,8 @@ export const whenLost = (client: Client, { label }: ServerAddress): Promise<neve
 };
 
 /**
- * Aborting `signal` ends the connection. Errors: those of `use`; ETL_PERMISSION; ETL_SERVER_LOST.
+ * Opens a connection for `use`, and closes it afterwards. Aborting `signal` cuts the connection.
+ * Errors: those of `openClient` and `use`; ETL_PERMISSION; ETL_SERVER_LOST.
  */
 export const withClient = async <T>(
   address: ServerAddress,
@@ -122,7 +124,8 @@ export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> 
   (await runQuery(client, query)).rows;
 
 /**
- * Uses a prepared statement, because planning takes most of the time of large catalogue queries.
+ * Runs a query as a prepared statement, because planning takes most of the time of large catalogue
+ * queries.
  */
 export const askPrepared = <Row extends pg.QueryResultRow>(
   client: Client,
@@ -135,7 +138,7 @@ export const askPrepared = <Row extends pg.QueryResultRow>(
     values: [...values],
   });
 
-/** `name` is SQL: quoted where necessary. */
+/** True if a table or view with this name exists. `name` is SQL: quoted where necessary. */
 export const isThere = async (client: Client, name: string): Promise<boolean> =>
   (await client.query('select to_regclass($1) is not null as there', [name])).rows[0].there;
 
@@ -149,8 +152,8 @@ export const runTogether = async (
 };
 
 /**
- * False if the schema exists. `if not exists` is not enough: it fails when two transactions create
- * the schema at once (test/fault/processes-at-once.test.ts).
+ * Creates the schema; returns false if it exists. SQL's `if not exists` is not enough: it fails
+ * when two transactions create the schema at once (test/fault/processes-at-once.test.ts).
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<boolean> => {
   const hasSchema = async (): Promise<boolean> =>
@@ -168,7 +171,7 @@ export const commit: Query = { text: 'commit' };
 
 interface TransactionMessages<T> {
   readonly first?: readonly Query[];
-  /** Must commit the transaction. */
+  /** Called instead of `commit`; must commit the transaction itself. */
   readonly end?: (result: T) => Promise<unknown>;
 }
 
@@ -178,8 +181,8 @@ const nested = {
   rollback: 'rollback to savepoint nested; release savepoint nested',
 };
 /**
- * Relies on the session's `read committed`: after waiting for a lock, a query must see what the
- * lock's last holder committed.
+ * Statements of a transaction. Sessions are set to `read committed`: after waiting for a lock, a
+ * query must see what the lock's last holder committed.
  */
 const outer = { begin: { text: 'begin' }, commit, rollback: 'rollback' };
 
@@ -232,9 +235,9 @@ export const withRollback = async <T>(client: Client, work: () => Promise<T>): P
 };
 
 /**
- * Puts schemas on the search path for an author's SQL and for triggers. After an error, the
- * caller's rollback restores the path. Our own statements in `work` must qualify functions, unless
- * the argument types are exactly those of pg_catalog's.
+ * Runs `work` with these schemas on the search path, for an author's SQL and for triggers. After an
+ * error, the caller's rollback restores the path. Our own statements in `work` must qualify
+ * functions, unless the argument types match the function in pg_catalog exactly.
  */
 export const withPath = async <T>(
   client: Client,

@@ -44,7 +44,7 @@ const applyMissing = async (client: Client, files: readonly string[]): Promise<T
   return trust;
 };
 
-/** `found` in the database (0: no schema yet), `known` to this program. */
+/** Versions of the schema: `found` in the database (0: no schema yet), `known` to this program. */
 export const schemaVersions = async (
   client: Client,
   trust: Trust,
@@ -54,8 +54,9 @@ export const schemaVersions = async (
 });
 
 /**
- * Many processes may call this at once (test/integration/bookkeeping.test.ts, "twenty at once").
- * Errors: ETL_UNTRUSTED, ETL_SCHEMA_NEWER.
+ * Applies missing migrations; many processes may call this at once (proved by
+ * test/integration/bookkeeping.test.ts, "twenty at once"). Errors: ETL_UNTRUSTED,
+ * ETL_SCHEMA_NEWER.
  */
 export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
   const trust = seen ?? (await readTrust(client));

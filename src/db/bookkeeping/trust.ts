@@ -11,7 +11,7 @@ import type { Client } from '../client.ts';
 
 export const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
 
-/** A trusted role may have created other tables in the schema; these are not checked. */
+/** Our tables in `etl`. Other tables, which a trusted role may have created, are not checked. */
 const tableOf = (line: string): string => line.slice(0, line.indexOf(':'));
 const bookkeepingTables = [...new Set(bookkeepingShape.map(tableOf))];
 
@@ -30,7 +30,7 @@ export interface Trust {
   readonly strange: readonly string[];
   readonly isThere: boolean;
   readonly schemas: Readonly<Record<string, string>>;
-  /** In the format of bookkeeping-shape.ts. */
+  /** Columns, constraints and indexes, in the format of bookkeeping-shape.ts. */
   readonly shape: readonly string[];
 }
 
@@ -39,8 +39,8 @@ export interface Trust {
  * current_user does not count, because code after `set role` can reset the role.
  *
  * A membership counts only if a superuser granted it: up to PostgreSQL 15, any role could make
- * anybody its member. Unless we are superuser, grants by CREATEROLE roles and by the database's
- * owner count, too.
+ * anybody its member. If our login role is not a superuser, memberships granted by roles with
+ * CREATEROLE or by the database's owner count, too.
  */
 const trustedRoles = `
   me as (
@@ -63,8 +63,7 @@ const trustedRoles = `
 /**
  * SQL: objects of untrusted roles, found by their schema (pg_depend) and owner (pg_shdepend).
  * Objects that we never touch do not count: staging tables of other pipelines, counters of BullMQ's
- * queues, kept tables. The owner of a trigger's function decides, because a trusted role may add
- * triggers.
+ * queues, kept tables. A trigger counts if an untrusted role owns its function.
  */
 const foreignThings = `
   select 1 as ordinal, format('schema %I belongs to %I', nspname, s.name) as problem
@@ -84,10 +83,10 @@ const foreignThings = `
     from ours r join pg_trigger on tgrelid = r.oid join pg_proc f on f.oid = tgfoid join stranger s on s.oid = f.proowner`;
 
 /**
- * SQL: objects that our own tables never have. Exceptions:
- * - Build schemas of killed runs: partitioned tables, with row security and partitions of
- *   production, and generated columns.
- * - BullMQ's tables use objects of their own schema. Columns of staging tables may have any type.
+ * SQL: objects that our own tables never have. Not reported:
+ * - what a killed run leaves in a build schema: partitioned tables, row security, partitions of
+ *   production tables, generated columns;
+ * - objects of BullMQ's schema that its tables use, and the types of staging columns.
  */
 const strangeThings = `
   select format('%s is not a plain table', name) from ours
@@ -130,7 +129,10 @@ const strangeThings = `
       when part.nspname = 'etl_staging' then d.refclassid <> 'pg_type'::regclass
       else false end`;
 
-/** SQL: the shape, without not-null constraints, which PostgreSQL lists only since version 18. */
+/**
+ * SQL: one line per column, constraint and index of our tables, without not-null constraints,
+ * which PostgreSQL lists only since version 18.
+ */
 const bookkeepingLines = `
   select format('%s: %s %s%s%s%s', r.relname, a.attname, format_type(a.atttypid, a.atttypmod),
       case when a.attnotnull then ' not null' else '' end,
@@ -140,8 +142,8 @@ const bookkeepingLines = `
       left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     where r.nspname = 'etl' and r.relkind = 'r'
   union all
-  -- PostgreSQL prints table names with or without their schema, depending on search_path; so they
-  -- are printed here.
+  -- PostgreSQL prints table names with or without schema, depending on search_path; so this query
+  -- prints the names itself.
   select format('%s: %s', r.relname, case c.contype when 'f' then format('FOREIGN KEY %s REFERENCES %s %s ON DELETE %s',
         c.conkey, (select f.name from relation f where f.oid = c.confrelid), c.confkey, c.confdeltype)
       else pg_get_constraintdef(c.oid) end)
@@ -174,7 +176,7 @@ export const readTrust = async (client: Client, pipeline?: PipelineObjects): Pro
   const trust: Trust = (
     await client.query(selectTrust, [schemas, pipeline?.stagingPrefix ?? '/', bookkeepingTables, ownSchemas])
   ).rows[0];
-  // The first migration creates all tables; before it, existing tables are not ours.
+  // The first migration creates all our tables. If it has not run, existing tables are not ours.
   const others = trust.isThere ? [] : new Set(trust.shape.map(tableOf));
   return {
     ...trust,
@@ -182,7 +184,7 @@ export const readTrust = async (client: Client, pipeline?: PipelineObjects): Pro
   };
 };
 
-/** True if none of these schemas was replaced since `trust` was read. */
+/** True if none of the named schemas was replaced since `trust` was read. */
 export const areSame = async (
   client: Client,
   { schemas }: Trust,
@@ -214,7 +216,8 @@ export const refuseUntrusted = (trust: Trust): void => {
 };
 
 /**
- * Does not check the owner: reading a plain table runs no code of its owner. Errors: ETL_UNTRUSTED.
+ * Refuses tables that could run code when we read them. Does not check owners, because reading a
+ * plain table runs no code of its owner. Errors: ETL_UNTRUSTED.
  */
 export const refuseStrange = (trust: Trust): void => {
   if (trust.strange.length > 0) throw untrusted(trust, trust.strange, strangeHint);
@@ -233,8 +236,9 @@ export const refuseOtherShape = (trust: Trust): void => {
 };
 
 /**
- * Makes the session refuse views and foreign tables, in case one has replaced a table, and lets row
- * security raise an error. restrict_nonsystem_relation_kind exists since 14.13, 15.8, 16.4 and 17.
+ * Makes the session refuse views and foreign tables, which may have replaced our tables, and raise
+ * an error where row security would hide rows. restrict_nonsystem_relation_kind exists since
+ * PostgreSQL 14.13, 15.8, 16.4 and 17.
  */
 export const readOnlyPlainTables = async (client: Client): Promise<void> => {
   await client.query(`select set_config(name, case name when 'row_security' then 'off' else 'view, foreign-table' end, false)

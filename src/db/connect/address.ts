@@ -56,7 +56,7 @@ const settingRules: Readonly<Record<string, Setting>> = {
   scramMaxIterations: { ...whole, isDriver: true },
 };
 
-/** Settings of a program's own pool: accepted, but ignored, because a run decides them itself. */
+/** Settings of node-postgres' pool: accepted, but ignored, because a run decides them itself. */
 const withoutEffect: ReadonlySet<string> = new Set([
   'max',
   'min',
@@ -96,7 +96,7 @@ interface ReadConnection {
   readonly settings: DriverSettings;
 }
 
-/** Errors never repeat a value, because it may be a password. */
+/** Checks and splits option `connection`. Errors never repeat a value: it may be a password. */
 const readConnection = (connection: ConnectionOptions): ReadConnection => {
   refuseOtherObjects(connection);
   for (const [name, value] of Object.entries(connection)) checkSetting(name, value);
@@ -132,7 +132,7 @@ export interface ServerAddress {
   readonly config: ServerConfig;
   /** `user@host:port/database`. */
   readonly label: string;
-  /** application_name: not taken from the URL, because we terminate our sessions by name. */
+  /** The sessions' application_name. A URL cannot set it: we find our own sessions by this name. */
   readonly sessionName: string;
   readonly embedded?: EmbeddedServer;
 }
@@ -150,7 +150,7 @@ const pgVariables = [...hostVariables, 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATA
 export const namesServer = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DATABASE_URL']) || pgVariables.some((variable) => env[variable]);
 
-/** Our own functions pass a configuration as option `connection`; it is not checked again. */
+/** Addresses of configurations that were checked and may come back as option `connection`. */
 const addresses = new WeakMap<object, ServerAddress>();
 
 const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddress => {
@@ -181,8 +181,8 @@ const addressFromConnection = (connection: ConnectionOptions, env: NodeJS.Proces
 };
 
 /**
- * Starts the embedded server if no server is named. Errors: ETL_USAGE, ETL_ENVIRONMENT,
- * ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START, ETL_EMBEDDED_REFUSED.
+ * Finds the server's address. Starts the embedded server if no server is named. Errors: ETL_USAGE,
+ * ETL_ENVIRONMENT, ETL_EMBEDDED_MISSING, ETL_EMBEDDED_START, ETL_EMBEDDED_REFUSED.
  */
 export const resolveServer = async (options: ResolveOptions): Promise<ServerAddress> => {
   const { connection, env, etlDirectory } = options;
@@ -197,6 +197,6 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
   if (namesServer(env)) return addressOf(configOf({}, env));
   refuseEmbedded(env);
   const embedded = await startEmbedded(etlDirectory);
-  // The environment is meant for other servers. A local server needs no TLS.
+  // Ignores the environment, which is meant for other servers. A local server needs no TLS.
   return addressOf(configOf(readConnectionString(embedded.url), {}, { ssl: false }), embedded);
 };

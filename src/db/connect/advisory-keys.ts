@@ -1,4 +1,4 @@
-// Keys of our advisory locks, together, so that no two purposes share a key.
+// All keys of our advisory locks, in one place, so that no two purposes share a key.
 
 /** "slce" in ASCII, so that locks of other programs do not conflict. */
 export const lockSpace = 0x736c6365;

@@ -1,7 +1,7 @@
 // require_auth and channel_binding: how the server may authenticate us.
 //
-// The checks run before node-postgres answers, so a refused server gets no password. A server that
-// stops half-way through SCRAM is refused, too: it has not proved that it knows the password.
+// The checks run before node-postgres answers the server, so a refused server gets no password. A
+// server that skips the end of SCRAM is refused, too: it has not proved that it knows the password.
 
 import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';
@@ -26,7 +26,7 @@ interface Asking {
   on(event: string, listener: (message: { readonly mechanisms?: readonly string[] }) => void): this;
 }
 
-/** Must run before node-postgres adds its listeners. */
+/** Adds the checks to a connection, before node-postgres adds its own listeners. */
 export const guardAuthentication = (connection: pg.Connection, parameters: Parameters): void => {
   const allowed = allowedMethods(parameters);
   const mustBind = parameters.channel_binding === 'require';

@@ -1,4 +1,4 @@
-// Completes URL, service file, environment and defaults into plain data that threads can receive.
+// Combines URL, service file, environment and defaults into plain data that threads can receive.
 
 import { isIP } from 'node:net';
 import { userInfo, homedir } from 'node:os';
@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors/errors.ts';
 
-/** Debian's path. Elsewhere PGSYSCONFDIR is needed, because libpq has its path compiled in. */
+/** Directory of the system's service file on Debian. On other systems, set PGSYSCONFDIR. */
 const systemDirectory = '/etc/postgresql-common';
 
 const readText = (file: string): string => {
@@ -20,7 +20,7 @@ const readText = (file: string): string => {
   }
 };
 
-/** As in libpq, the first of two equal settings counts. */
+/** Reads a service's section. As in libpq, the first of two equal settings counts. */
 const sectionOf = (file: string, service: string): Parameters | undefined => {
   const lines = readText(file)
     .split(/\r?\n/)
@@ -41,7 +41,7 @@ const sectionOf = (file: string, service: string): Parameters | undefined => {
   return checkParameters(found, where);
 };
 
-/** Searches the user's file, then the system's. */
+/** Searches the user's service file, then the system's. */
 const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
   const own = env['PGSERVICEFILE'] || join(homedir(), '.pg_service.conf');
   const shared = join(env['PGSYSCONFDIR'] || systemDirectory, 'pg_service.conf');
@@ -58,7 +58,7 @@ const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
 
 export interface Host {
   readonly host: string;
-  /** IP address, to connect without a name look-up. */
+  /** The host's IP address, to connect without a name look-up. */
   readonly hostaddr?: string;
   readonly port: number;
 }
@@ -88,7 +88,7 @@ const hostaddrOf = (text: string): string => {
   throw usage('hostaddr must be an IP address, or one for each host, separated by commas');
 };
 
-/** Lists must have equal lengths; a single port is for all hosts. */
+/** Splits lists of hosts. The lists must have equal lengths; a single port is for all hosts. */
 const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   const addresses = listOf(hostaddr);
   const names = listOf(host);
@@ -101,7 +101,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   return Array.from({ length: count }, (_, index) => {
     const address = addresses?.[index] ? hostaddrOf(addresses[index]) : undefined;
     return {
-      // libpq would try a Unix socket, in a directory that is compiled in.
+      // Without a host, libpq would try a Unix socket, in a directory fixed when it was compiled.
       host: names?.[index] || address || 'localhost',
       ...(address !== undefined && { hostaddr: address }),
       port: Number(ports[ports.length === 1 ? 0 : index] || defaultPort),
@@ -109,7 +109,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   });
 };
 
-/** In containers, a user id may have no name. */
+/** Name of the process's user. In containers, a user id may have no name. */
 const systemUser = (): string => {
   try {
     return userInfo().username;
@@ -123,7 +123,7 @@ const withDefaults = (given: Parameters, env: NodeJS.ProcessEnv): Parameters => 
   return { ...parametersOfEnv(env), ...(service && readService(service, env)), ...given };
 };
 
-/** libpq waits for ever by default; here, only zero or less means that. */
+/** Zero or less means: wait for ever. Unlike in libpq, this is not the default. */
 const timeoutMsOf = (seconds: string | undefined): number =>
   seconds ? Math.max(0, Number(seconds)) * 1000 : connectTimeoutMs;
 

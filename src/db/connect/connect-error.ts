@@ -1,4 +1,4 @@
-// Converts the driver's errors while opening a connection to ours.
+// Converts errors that the driver raises while it opens a connection to our own errors.
 
 import { codeOf, EtlError, messageOf } from '../../core/errors/errors.ts';
 import { withPermission } from './server-error.ts';
@@ -22,7 +22,7 @@ const networkProblems: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting up or shutting down',
 };
 
-/** The server is absent or accepts no connections now: the next host is tried. */
+/** Codes that mean: this server is absent, or accepts no connections now; try the next host. */
 export const absenceCodes: readonly string[] = Object.keys(networkProblems);
 
 const noSession =

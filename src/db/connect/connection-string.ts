@@ -1,8 +1,8 @@
 // Reads a connection string as libpq does: a URL, or `keyword=value` pairs.
 //
-// As in node-postgres, `+` in `options` is a space, and `ssl` sets sslmode. Of an unescaped
-// password, libpq would take a part as host; here the string is refused. Errors never repeat a part
-// of a password.
+// As in node-postgres, `+` in `options` is a space, and `ssl` sets sslmode. A URL with an unescaped
+// password is refused; libpq would read a part of it as the host. Errors never repeat a part of a
+// password.
 
 import { checkParameters, usage, type Parameters } from './parameters.ts';
 
@@ -19,12 +19,12 @@ const decode = (text: string): string => {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
-    // Reported below, because this error may repeat the text.
+    // Not rethrown, because this error may repeat the password.
   }
   throw notEscaped();
 };
 
-/** As in node-postgres; libpq knows only `ssl=true`. */
+/** Values of `ssl` as sslmode, as in node-postgres; libpq knows only `ssl=true`. */
 const modesOfSsl: Readonly<Record<string, string>> = {
   true: 'verify-full',
   1: 'verify-full',
@@ -33,12 +33,12 @@ const modesOfSsl: Readonly<Record<string, string>> = {
   'no-verify': 'no-verify',
 };
 
-/** As in libpq, the last of two equal names counts. */
+/** Collects parameters by name. As in libpq, the last of two equal names counts. */
 const collect = (pairs: readonly (readonly [string, string])[]): Record<string, string> => {
   const found: Record<string, string> = {};
   for (const [name, value] of pairs) {
     if (name === 'ssl') found['sslmode'] = modesOfSsl[value] ?? value;
-    // It asks node-postgres to read sslmode as libpq does, which we always do.
+    // `uselibpqcompat` asks node-postgres to read sslmode as libpq does, which we always do.
     else if (name !== 'uselibpqcompat') found[name] = value;
   }
   return found;
@@ -95,7 +95,7 @@ const readUrl = (rest: string): Parameters => {
     ];
     return checkParameters(collect(pairs), 'the database URL');
   } catch (error) {
-    // With an @, the query is probably a part of a password.
+    // If the query contains @, it is probably a part of a password.
     throw query.includes('@') ? notEscaped() : error;
   }
 };
@@ -115,7 +115,7 @@ const readPairs = (text: string): Parameters => {
   throw usage(`the connection string cannot be read from its parameter ${pairs.length + 1} on`, advice);
 };
 
-/** Errors: ETL_USAGE, which never repeats a password. */
+/** Reads a URL or `keyword=value` pairs. Errors: ETL_USAGE, which never repeats a password. */
 export const readConnectionString = (given: string): Parameters => {
   const text = given.trim();
   const [, rest] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(text) ?? [];

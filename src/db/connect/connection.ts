@@ -1,4 +1,4 @@
-// Connection settings that a host program passes, beside a URL or instead of it.
+// Connection settings that a host program passes to the library.
 
 /** Server and user, named as in node-postgres. PG* variables supply missing settings. */
 export interface ConnectionOptions {

@@ -1,11 +1,11 @@
-// Terminates our own sessions that block another session of ours and whose client is frozen, such
-// as a suspended machine. The server would wait for ever, because the client's connections stay
+// Terminates sessions of ours that block another session of ours while their client is frozen, for
+// example suspended. The server would wait for ever, because a frozen client's connections stay
 // open.
 //
 // A live worker queries the server every second, over its watch session. A live process ends a COPY
-// that gets no bytes (watchdog.ts), and does not stay idle in a transaction. Two checks are needed,
-// because clocks jump when a machine wakes up. Proved by test/fault/workers.test.ts, "are stopped
-// for good".
+// that gets no bytes (watchdog.ts), and does not stay idle in a transaction. A client counts as
+// frozen only after two checks, because clocks jump when a machine wakes up. Proved by
+// test/fault/workers.test.ts, "are stopped for good".
 
 import type pg from 'pg';
 import { frozenConfirmMs, frozenMs } from '../../core/limits.ts';
@@ -24,11 +24,11 @@ interface Blocker {
   readonly since: string;
 }
 
-/** SQL condition: the session is ours and has our login role. */
+/** SQL condition: the session is one of sluice's, with our login role. */
 const ours = (session: string): string =>
   `${session}.usename = session_user and (${session}.application_name = 'sluice' or ${session}.application_name like 'sluice %')`;
 
-/** SQL: last query of session a's watch session; null if within `ms`. */
+/** SQL: when the watch session of session a's process last ran a query; null if within `ms`. */
 const lastSign = (ms: string): string => `(
     select case when bool_and(w.state like 'idle%' and w.state_change < clock_timestamp() - ${ms} * interval '1 ms')
         then max(w.state_change)::text end
@@ -49,7 +49,7 @@ interface Sighting {
 
 export type EndFrozen = (asker: pg.Client, waiting: number) => Promise<void>;
 
-/** A client is frozen if it shows the same symptom for `forMs`; undefined: it is alive. */
+/** A sign that the client is frozen, if it does not change for `forMs`; undefined: it is alive. */
 const symptom = (blocker: Blocker): { readonly shown: string; readonly forMs: number } | undefined => {
   const { state, waitEvent, isQuiet, copied, lastSign: sign, since } = blocker;
   if (sign !== null) return { shown: `unwatched ${sign}`, forMs: frozenConfirmMs };
@@ -77,8 +77,8 @@ export const createEndFrozen = (): EndFrozen => {
 };
 
 /**
- * `sign` is the last query of the watch session, null if recent; `name` is common to all sessions
- * of the run.
+ * Selects the time of the watch session's last query (`sign`, null if recent), and the session's
+ * `name`, which all sessions of its run share.
  */
 export const selectLastSign = (session: number): Query => ({
   text: `select ${lastSign('$2')} as sign, a.application_name as name from pg_stat_activity a where a.pid = $1 and ${ours('a')}`,

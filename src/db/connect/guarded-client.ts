@@ -1,4 +1,4 @@
-// A client for a library that opens connections itself, such as BullMQ.
+// A database client for a library that opens connections itself, such as BullMQ.
 
 import type pg from 'pg';
 import type { SessionStart } from './session-start.ts';
@@ -7,8 +7,8 @@ import { onPreferredHost, preferNextHost } from './hosts.ts';
 import { PgClient, type ClientOptions } from './pg.ts';
 
 /**
- * Drops 'error' events, because the library does not listen and Node would end the process. The
- * next query reports the loss. Proved by test/services/queue-connections.test.ts and
+ * Drops 'error' events that have no listener, because Node would end the process. The next query
+ * reports the lost connection. Proved by test/services/queue-connections.test.ts and
  * test/fault/server-kill.test.ts.
  */
 export class GuardedClient extends PgClient {

@@ -11,19 +11,19 @@ interface Failure {
   readonly error: EtlError;
 }
 
-/** As in libpq, a server that answers with a refusal ends the search. */
+/** True if the next host is tried. As in libpq, other errors, such as a refusal, end the search. */
 const isPassedOver = (error: unknown): error is EtlError =>
   error instanceof EtlError &&
   error.code === 'ETL_CONNECT' &&
   [unfitSession, ...absenceCodes].includes(codeOf(error.cause) ?? '');
 
-/** `prefer-standby`: first all hosts for a standby, then all hosts for any session. */
+/** Lists the attempts. `prefer-standby` tries all hosts for a standby, then all for any session. */
 const candidatesOf = (config: ServerConfig): readonly ServerConfig[] => {
   const targets = config.target === 'prefer-standby' ? ['standby', 'any'] : [config.target];
   return targets.flatMap((target) => config.hosts.map((host) => ({ ...config, target, hosts: [host] })));
 };
 
-/** The joined error can be retried if any host may return. */
+/** Joins the hosts' errors into one error, which can be retried if any of them can. */
 const joined = (label: string, failures: readonly Failure[]): EtlError => {
   const { error } = failures.findLast((failure) => retryOf(failure.error) === 'server') ?? failures.at(-1)!;
   if (failures.length === 1) return error;
@@ -54,13 +54,13 @@ export const openFirst = async <T>(
 
 const preferred = new WeakMap<readonly Host[], Host>();
 
-/** For a library that cannot try several hosts: the host reached last, or the first. */
+/** Keeps one host, for a library that cannot try several: the host reached last, or the first. */
 export const onPreferredHost = (config: ServerConfig): ServerConfig => ({
   ...config,
   hosts: [preferred.get(config.hosts) ?? config.hosts[0]!],
 });
 
-/** Does nothing if another host was reached meanwhile. */
+/** Prefers the host after the failed one, unless another host was reached meanwhile. */
 export const preferNextHost = ({ hosts }: ServerConfig, failed: Host): void => {
   if ((preferred.get(hosts) ?? hosts[0]) === failed)
     preferred.set(hosts, hosts[(hosts.indexOf(failed) + 1) % hosts.length]!);

@@ -1,12 +1,12 @@
 // libpq's connection parameters, as in PostgreSQL 18, and the values that sluice supports.
-// test/unit/db/connect/parameters.test.ts compares docs/operations/connecting.md with this table.
+// test/unit/db/connect/parameters.test.ts compares docs/operations/connecting.md with this file.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { didYouMean } from '../../core/nearest.ts';
 
 interface Parameter {
   readonly variable?: string;
-  /** Ignored variables change neither where nor how securely we connect. */
+  /** True if we ignore the environment variable: it changes neither the server nor the security. */
   readonly isVariableIgnored?: true;
   /** Supported values; without `values` and `why`, all values are supported. */
   readonly values?: readonly string[];
@@ -48,7 +48,7 @@ const table = {
   gssencmode: { variable: 'PGGSSENCMODE', values: ['disable', 'prefer'], why: noGssapi },
   sslmode: {
     variable: 'PGSSLMODE',
-    // node-postgres' word for libpq's `require` without a root certificate.
+    // `no-verify` is node-postgres' word for libpq's `require` without a root certificate.
     values: ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   },
   requiressl: { variable: 'PGREQUIRESSL', values: ['0', '1'] },
@@ -116,7 +116,7 @@ export const parameterNames = Object.keys(table) as readonly ParameterName[];
 
 const hint = 'docs/operations/connecting.md lists every parameter and its values.';
 
-/** `problem` must never contain a password. */
+/** Creates an ETL_USAGE error; `problem` must never contain a password. */
 export const usage = (problem: string, advice = hint): EtlError =>
   new EtlError('ETL_USAGE', { problem, hint: advice });
 
@@ -131,7 +131,7 @@ const problemOf = (name: ParameterName, value: string): string | undefined => {
   // As in libpq, an empty value means the default.
   if (value === '' || (values === undefined && why === undefined) || values?.includes(value))
     return undefined;
-  // Other text may be a part of a password.
+  // Repeats only a short, plain value; any other text may be a part of a password.
   const shown = /^[\w.-]{1,40}$/.test(value) ? ` '${value}'` : ' like that';
   if (why === undefined) return `there is no value${shown}${didYouMean(value, values ?? [])}`;
   if (values === undefined) return `it is not supported: ${why}`;

@@ -1,4 +1,5 @@
-// Reads libpq's password file: node-postgres takes the last matching line, libpq the first.
+// Reads libpq's password file. As in libpq, the first matching line counts; node-postgres would
+// take the last one.
 
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -34,10 +35,10 @@ const faultOf = async (file: string): Promise<string | undefined> => {
   return mayOthersRead ? `; ${file} is ignored, because others may read it: chmod 600` : undefined;
 };
 
-/** libpq's socket directories; the file calls their servers `localhost`. */
+/** libpq's default directories of Unix sockets; the password file calls such hosts `localhost`. */
 const socketDirectories = new Set(['/tmp', '/var/run/postgresql']);
 
-/** Called when the server wants a password and none was given. Errors: code 28P01. */
+/** Finds a password when the server requires one and none was given. Errors: code 28P01. */
 export const passwordFromFile = async (
   { host, port }: Host,
   { user, database, parameters }: ServerConfig,
@@ -49,7 +50,7 @@ export const passwordFromFile = async (
   const wanted = [name, String(port), database, user];
   const password = fault === undefined ? passwordIn(text ?? '', wanted) : undefined;
   if (password !== undefined) return password;
-  // The server's code for a wrong password. Without a password, node-postgres fails inside SCRAM.
+  // Uses the server's code for a wrong password. Returning no password would fail inside SCRAM.
   throw Object.assign(new Error(`it requires a password, and none was given${fault ?? ''}`), {
     code: '28P01',
   });

@@ -14,8 +14,8 @@ import { answerMissingTls, tlsOf } from './tls.ts';
 /**
  * Loads the CommonJS files: the ES module only wraps them, and each thread would read both.
  *
- * Without `navigator` (Node 20), node-postgres creates a Response, for which Node loads its HTTP
- * client: twice the time. So `navigator` is defined meanwhile.
+ * Defines `navigator` while loading. Without it (Node 20), node-postgres creates a Response, for
+ * which Node loads its HTTP client, and loading takes twice the time.
  */
 const loadPg = (): typeof pg => {
   const isMissing = !('navigator' in globalThis);
@@ -73,14 +73,14 @@ interface DriverParameters {
   readonly connectionParameters: { options: string | undefined };
 }
 
-/** TLS and the password file still use the host's name. */
+/** Connects to `hostaddr`, if set; TLS and the password file still use the host's name. */
 const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
   if (hostaddr === undefined) return;
   const connect = socket.connect.bind(socket) as (port: number, host: string) => Socket;
   socket.connect = () => connect(port, hostaddr);
 };
 
-/** The server process's pid, or a pooler's own number. */
+/** The pid that the server sent at login; a pooler sends a number of its own. */
 interface BackendKey {
   readonly processID: number | null;
 }
@@ -131,7 +131,7 @@ export class PgClient extends driver.Client {
     const { ssl, isOptional } = tlsOf(config);
     const settings = driverConfig(config, start, options);
     super({ ...settings, ssl });
-    // Otherwise the driver reads PGOPTIONS, which may be meant for another server.
+    // Set here, or the driver would read PGOPTIONS, which may be meant for another server.
     (this as unknown as DriverParameters).connectionParameters.options = config.parameters.options;
     this.serverConfig = config;
     this.#start = start;
@@ -171,8 +171,8 @@ export class PgClient extends driver.Client {
   }
 
   /**
-   * The driver's timeout covers only the login, which a pooler answers even without a free
-   * connection to the server (test/fault/pgbouncer.test.ts).
+   * Starts the session, with a timeout of its own. The driver's timeout covers only the login,
+   * which a pooler answers even without a free server connection (test/fault/pgbouncer.test.ts).
    */
   async #begin(): Promise<void> {
     const late = (): void => void this.connection.stream.destroy(new Error('the session did not start'));

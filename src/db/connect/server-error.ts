@@ -1,10 +1,10 @@
-// Converts errors of the server, and of connections to it, to ours, by code.
+// Converts errors of the server and of connections to our own errors, by code.
 
 import { EtlError, asEtlError, codeOf, isSqlState, messageOf } from '../../core/errors/errors.ts';
 import type { ServerAddress } from './address.ts';
 import { retryOf } from '../retry.ts';
 
-/** False for a lost connection and for missing resources (53). */
+/** True if the server refused a statement; false if it was lost or lacked resources (class 53). */
 export const isRefusal = (thrown: unknown): boolean => {
   const code = codeOf(thrown) ?? '';
   return (
@@ -12,14 +12,15 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
-/** Advice if a function or operator (42883), type (42704) or table (42P01) was not found. */
+/** Returns advice if no function or operator (42883), type (42704) or table (42P01) was found. */
 export const unknownNameHint = (thrown: unknown): string =>
   ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
     ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'
     : '';
 
 /**
- * Adds the call context: for an exception in a trigger, only the context names trigger and table.
+ * Returns the server's hint and call context: for an exception in a trigger, only the context names
+ * trigger and table.
  */
 export const hintOf = (thrown: unknown): string => {
   const { detail, hint, where } = thrown as { detail?: string; hint?: string; where?: string };

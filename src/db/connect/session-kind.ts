@@ -13,7 +13,7 @@ const mismatchOf = (target: string, { isStandby, isReadOnly }: SessionKind): str
   return target === 'standby' && !isStandby ? 'it is not a standby' : undefined;
 };
 
-/** Code of an error that is retried: a failover may give the host the wanted role. */
+/** Code of the error for a host with another role. Retried: a failover may change the role. */
 export const unfitSession = 'UNFIT_SESSION';
 
 export const refuseUnfit = (target: string, kind: SessionKind): void => {

@@ -16,8 +16,9 @@ interface Setting {
 }
 
 /**
- * The server must notice within seconds that we are gone, because our locks block our successor.
- * Values must read the same on every server (test/integration/session-settings.test.ts).
+ * Settings of every session. The first ones let the server notice within seconds that our process
+ * is gone, because its locks block the process that continues its run. Other settings make values
+ * read the same on every server (test/integration/session-settings.test.ts).
  */
 const settings: readonly Setting[] = [
   { name: 'client_connection_check_interval', value: '2s', since: 14, systems: 'linux' },
@@ -26,13 +27,13 @@ const settings: readonly Setting[] = [
   { name: 'tcp_keepalives_interval', value: '5' },
   { name: 'tcp_keepalives_count', value: '3', systems: 'linux|darwin|bsd' },
   { name: 'tcp_user_timeout', value: '30s', since: 12, systems: 'linux' },
-  // No timeouts, because a load idles, waits and works for hours.
+  // No timeouts, because a load may idle, wait or work for hours.
   { name: 'statement_timeout', value: '0' },
   { name: 'lock_timeout', value: '0' },
   { name: 'idle_in_transaction_session_timeout', value: '0' },
   { name: 'idle_session_timeout', value: '0', since: 14 },
   { name: 'transaction_timeout', value: '0', since: 17 },
-  // After waiting for a lock, every session must see what others committed, also BullMQ's.
+  // After waiting for a lock, a query must see what other sessions committed meanwhile.
   { name: 'default_transaction_isolation', value: 'read committed' },
   // node-postgres parses these formats; SQL files rely on the order of day and month.
   { name: 'datestyle', value: 'ISO, MDY' },
@@ -43,26 +44,26 @@ const settings: readonly Setting[] = [
   { name: 'standard_conforming_strings', value: 'on' },
   // We compare names in the server's texts with ours.
   { name: 'quote_all_identifiers', value: 'off' },
-  // COPY reports skipped rows by notices. Lower levels, such as debug1, are kept below.
+  // COPY reports skipped rows by notices. Does not replace a more verbose level, such as debug1.
   { name: 'client_min_messages', value: 'notice' },
   // With `off`, a null in an array would become the text NULL.
   { name: 'array_nulls', value: 'on' },
-  // With `replica`, no foreign keys are checked. Preflight refuses if we may not change it.
+  // With `replica`, no foreign keys are checked. The run is refused if we may not change this.
   { name: 'session_replication_role', value: 'origin', isPrivileged: true },
 ];
 
 const rowOf = ({ name, value, systems = '', isPrivileged = false }: Setting): string =>
   `(${[name, value, systems].map(quoteText).join(', ')}, ${isPrivileged})`;
 
-/** Privileges on settings exist since PostgreSQL 15. */
+/** SQL: true if we may change the setting. Privileges on settings exist since PostgreSQL 15. */
 const maySet = (major: number): string =>
   major < 15
     ? '(select rolsuper from pg_roles where rolname = current_user)'
     : `has_parameter_privilege(name, 'set')`;
 
 /**
- * Only `set`, which looks up no names, is safe before the search path is set. The server parses the
- * `select` afterwards.
+ * Starts with `set` statements: they look up no names, so they are safe before the search path is
+ * set. The server parses the `select` only after it has executed them.
  */
 export const startStatement = ({ name, schemas }: SessionStart, major: number): string => {
   const rows = settings.filter(({ since = 0 }) => major >= since).map(rowOf);

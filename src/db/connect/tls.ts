@@ -1,4 +1,4 @@
-// TLS as in libpq: sslmode and certificates. node-postgres itself would read `prefer`, `require`
+// Implements libpq's sslmode and certificates. node-postgres itself would read `prefer`, `require`
 // and `verify-ca` as `verify-full`, and never continue unencrypted.
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -44,7 +44,8 @@ const trustOf = (mode: string, { sslrootcert, sslcrl }: Parameters): ConnectionO
   const revoked = sslcrl || personalFile('root.crl');
   const trusted = { ...ca, ...(revoked !== undefined && { crl: readPem(revoked) }) };
   if (mode === 'verify-full') return trusted;
-  // Anybody can get a public authority's certificate: without the host's name, it proves nothing.
+  // Needs your own authority: anybody can get a certificate from a public authority, so it proves
+  // nothing if the host's name is not checked.
   if (!('ca' in ca)) throw usage(`sslmode=${mode} needs sslrootcert, the certificate of your own authority`);
   return { ...trusted, checkServerIdentity: () => undefined };
 };
@@ -57,7 +58,7 @@ const versionsOf = (parameters: Parameters): ConnectionOptions => {
   };
 };
 
-/** As in node-postgres: sslrootcert alone means `verify-full`, and the default is no TLS. */
+/** Without sslmode, as in node-postgres: sslrootcert means `verify-full`; otherwise no TLS. */
 const sslModeOf = ({ sslmode, requiressl, sslrootcert }: Parameters): string => {
   if (sslmode) return sslmode;
   if (requiressl) return requiressl === '1' ? 'require' : 'prefer';
@@ -70,7 +71,7 @@ interface TlsChoice {
   readonly isOptional: boolean;
 }
 
-/** Setting `ssl` overrules the parameters. Errors: ETL_USAGE. */
+/** Chooses the TLS options; setting `ssl` overrules the parameters. Errors: ETL_USAGE. */
 export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
   const mode = sslModeOf(parameters);
   const isOptional = ssl === undefined && (mode === 'prefer' || mode === 'allow');
@@ -85,12 +86,12 @@ export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
   };
 };
 
-/** Our code: node-postgres reports this case only by message. */
+/** Our own code for a server without TLS, because node-postgres reports it only by message. */
 const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**
- * Reads the server's one-byte answer to SSLRequest before node-postgres does: after 'N' (no TLS),
- * an optional TLS is skipped.
+ * Reads the server's one-byte answer to SSLRequest before node-postgres does. If it is 'N' (no
+ * TLS), the connection continues without TLS if `isOptional`, and fails otherwise.
  */
 export const answerMissingTls = (connection: pg.Connection, isOptional: boolean): void => {
   const { stream } = connection;
@@ -114,7 +115,7 @@ export const answerMissingTls = (connection: pg.Connection, isOptional: boolean)
 const trustHint =
   'Set the certificate of its authority with sslrootcert=<file> or PGSSLROOTCERT; sslmode=require encrypts without checking who it is.';
 
-/** By Node's error code; most are OpenSSL's verdicts on a certificate. */
+/** Advice by Node's error code; most codes are OpenSSL's verdicts on a certificate. */
 const hints: Readonly<Record<string, string>> = {
   [noTlsCode]: 'Turn on ssl at the server, or use sslmode=prefer, which continues without it.',
   DEPTH_ZERO_SELF_SIGNED_CERT: trustHint,

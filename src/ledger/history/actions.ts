@@ -9,7 +9,7 @@ type ActionKind = 'run' | 'schedule' | 'pipeline' | 'queue';
 export interface RecordedAction {
   readonly id: number;
   readonly askedAt: Date;
-  /** null: under way, or its process was killed. */
+  /** null: the action is under way, or its process was killed. */
   readonly endedAt: Date | null;
   readonly action: ActionName;
   readonly kind: ActionKind;

@@ -41,7 +41,7 @@ export interface ChunkMap {
   readonly cells: readonly ChunkCell[];
 }
 
-/** Bounds of a map, because each cell is an element of the page. */
+/** Limits of a map's size, because each cell is an element of the page. */
 export const filesOfMap = 40;
 const partsMax = 240;
 const cellsMax = 1_600;

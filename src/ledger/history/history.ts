@@ -31,7 +31,7 @@ export interface RunSummary extends Counts {
   readonly bytes: number;
   readonly errorCode: string | null;
   readonly error: string | null;
-  /** Set for a rollback: the run whose tables it restored; 0: tables from before the first run. */
+  /** For a rollback: the run whose tables it restored. 0: tables from before the first run. */
   readonly rolledBackTo: number | null;
 }
 
@@ -45,7 +45,7 @@ export interface TableSummary extends Counts {
   readonly rowsBefore: number | null;
   readonly rows: number | null;
   readonly strategy: string | null;
-  /** Replaced partitions, if others were kept. */
+  /** Replaced partitions; null if all were replaced, or the table is not partitioned. */
   readonly partitions: readonly string[] | null;
   readonly seconds: number | null;
 }
@@ -82,7 +82,7 @@ export interface RunDetails extends RunStory {
 
 const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
 
-/** SQL: columns of a run r with its totals t. */
+/** SQL: select list for a run r and its totals t. */
 export const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
@@ -90,7 +90,7 @@ export const runColumns = `
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
   r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo"`;
 
-/** SQL conditions. An interrupted run (stopped) can continue, unlike a cancelled one. */
+/** SQL conditions. A stopped run was interrupted and can continue; a cancelled run cannot. */
 export const shownStates = {
   running: `r.state not in ('published', 'failed', 'cancelled')`,
   published: `r.state = 'published'`,
@@ -107,7 +107,7 @@ export interface RunsWanted {
   readonly since?: Date | undefined;
 }
 
-/** Runs under way first, then by end: a run can be continued weeks after its start. */
+/** Selects runs under way, then ended runs by end: a run may end weeks after its start. */
 const selectRuns = ({ limit, pipeline, state, since }: RunsWanted): Query => ({
   text: `select ${runColumns}
     from (
@@ -171,7 +171,7 @@ const selectKept = (runId: number): Query => ({
 
 export const hasHistory = (client: Client): Promise<boolean> => isThere(client, 'etl.run');
 
-/** Runs under way first, then the most recently ended. Errors: ETL_USAGE. */
+/** Lists runs under way, then the most recently ended runs. Errors: ETL_USAGE. */
 export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunSummary[]> => {
   if (!(await hasHistory(client))) return [];
   await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
@@ -190,7 +190,7 @@ export const findSummary = (client: Client, runId: number): Promise<RunSummary> 
 
 const summed = ['files', 'bytes', 'records', 'copied', 'rejected', 'filtered'] as const;
 
-/** Adds up the tables, so that the chunks of a run under way are read only once. */
+/** Adds up the totals of a run's tables. SQL would read all chunks of the run once more. */
 const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summed)[number]> => {
   const sums = { files: 0, bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   for (const table of tables) for (const key of summed) sums[key] += table[key];

@@ -13,7 +13,10 @@ export const selectPipelineNames: Query = {
 
 export const noPipeline = 'there is no run of a pipeline';
 
-/** A typo must not look like a pipeline without runs. Errors: ETL_USAGE. */
+/**
+ * Refuses a `name` that is not among `names`: a typo must not look like a pipeline without runs.
+ * Errors: ETL_USAGE.
+ */
 export const refuseUnknown = async (
   client: Client,
   name: string | null,

@@ -4,10 +4,10 @@ import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { hasHistory, selectRunsOf, type RunSummary } from './history.ts';
 
-/** Two weeks of nightly runs. */
+/** Runs shown per pipeline: two weeks of nightly runs. */
 const trendRuns = 14;
 
-/** A user with more pipelines uses the list of runs. */
+/** Pipelines shown. A user with more pipelines uses the list of runs. */
 const pipelinesMax = 200;
 
 export interface PipelineSummary {
@@ -22,7 +22,7 @@ interface NewestRow {
   readonly publishedAt: Date | null;
 }
 
-/** Needs one index look-up per pipeline, instead of reading all runs. */
+/** Finds pipelines and their newest runs by a few index look-ups, instead of reading all runs. */
 const selectNewest = (): Query => ({
   text: `with recursive name (pipeline) as (
       (select pipeline from etl.run order by pipeline limit 1)

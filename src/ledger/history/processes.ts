@@ -13,7 +13,7 @@ export interface ProcessAtWork {
   readonly since: Date;
 }
 
-/** Workers first. Omits sessions whose names are hidden from our role. */
+/** Lists workers, then other processes. Omits sessions whose names are hidden from our role. */
 export const listProcesses = (client: Client): Promise<ProcessAtWork[]> =>
   rowsOf<ProcessAtWork>(client, {
     text: `select tag, bool_or(is_worker) as "isWorker",

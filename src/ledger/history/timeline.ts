@@ -1,4 +1,4 @@
-// A run's time: its steps, what each session loaded when, and what a crash emptied.
+// Where a run's time went: its steps, what each session loaded when, and what a crash emptied.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -16,7 +16,7 @@ export interface Work {
   readonly chunks: number;
 }
 
-/** End of each step; null: not reached, or nothing to do. */
+/** When each step of a run ended; null: it was not reached, or had nothing to do. */
 export interface RunTimes {
   readonly startedAt: Date;
   readonly loadedAt: Date | null;
@@ -43,7 +43,10 @@ const selectTimes = (runId: number): Query => ({
   values: [runId],
 });
 
-/** A chunk that was loaded twice counts twice. extract() returns a numeric, which is slower. */
+/**
+ * Counts a chunk twice if it was loaded twice. Uses date_part(), because extract() returns a
+ * numeric, which is slower.
+ */
 const selectWork = (runId: number, startedAt: Date, seconds: number): Query => ({
   text: `with chunk as not materialized (
       select c.*, c.epoch <> r.epoch as is_lost

@@ -1,4 +1,4 @@
-// SQL for sums: stored totals of a published run, or sums of the chunks that count.
+// SQL for a run's totals: stored totals if it was published, otherwise sums of its chunks.
 //
 // Looks chunks up by key: statistics do not know a new run, so a plain join would compare every
 // chunk with every file.

@@ -1,4 +1,4 @@
-// Kept versions of tables, rollbacks, and what must not be published again.
+// Earlier versions of tables, and rollbacks to them.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -11,7 +11,10 @@ export interface KeptTable extends KeptVersion {
   readonly indexes: readonly string[] | null;
 }
 
-/** Most recently replaced first. Another table may have the name now, so the oid is compared. */
+/**
+ * Returns kept tables, the most recently replaced first. Compares oids, because another table may
+ * have the name now.
+ */
 export const keptTables = (client: Client, pipeline: string): Promise<readonly KeptTable[]> =>
   rowsOf(client, {
     text: `select k.id::float8 as id, k.table_name as "table", k.schema_name as schema, k.run_id::float8 as run,
@@ -52,7 +55,7 @@ export const tablesInProduction = (
 
 export type Version = Pick<TableOfRun, 'table' | 'run'>;
 
-/** Run 0: the tables from before the first run. */
+/** Returns the tables that a run published; for run 0, the tables from before the first run. */
 export const tablesOfRun = (client: Client, pipeline: string, runId: number): Promise<readonly Version[]> =>
   rowsOf(client, {
     text: `select p.table_name as "table", coalesce(p.version, p.run_id)::float8 as run
@@ -73,8 +76,8 @@ interface Rollback {
 }
 
 /**
- * The new run gets the definition of the run whose tables it publishes: otherwise, the next run
- * would load the same files again.
+ * Inserts the rollback as a new run. It gets the definition of the run whose tables it restores:
+ * otherwise, the next run would load the same files again.
  */
 export const insertRollback = ({ pipeline, to, tables, epoch, host, pid }: Rollback): Query => ({
   text: `insert into etl.run (pipeline, state, definition_hash, table_hashes, params, pinned_params, corrections, epoch, host, pid,
@@ -98,11 +101,11 @@ export interface Withdrawn {
   /** The run whose rows the rollback removed. */
   readonly undone: number;
   readonly definitionHash: string;
-  /** Versions of files that only the undone run had. */
+  /** Versions of files that the undone run loaded and the restored run did not. */
   readonly files: readonly { readonly table: string; readonly name: string; readonly key: string }[];
 }
 
-/** Undefined unless the newest run is a rollback. `key` is a `versionKey`. */
+/** Returns what the newest run withdrew; undefined if it is not a rollback. */
 export const withdrawnBy = async (client: Client, pipeline: string): Promise<Withdrawn | undefined> => {
   const { rows } = await client.query(
     `with newest as (select * from etl.run where pipeline = $1 order by id desc limit 1),

@@ -15,11 +15,11 @@ export interface LoadedFile {
   /** null: the run was deleted. */
   readonly rejected: number | null;
   readonly filtered: number | null;
-  /** Hash of what shapes the table's staged rows; null: the run was deleted. */
+  /** Hash of the definition of the table's staged rows; null: the run was deleted. */
   readonly staged: string | null;
   /** Index of the file's dialect among its table's dialects; null: the run was deleted. */
   readonly reading: number | null;
-  /** True if a record replaced a row, or was replaced itself; false if unknown. */
+  /** True if one of its records replaced a row, or was replaced itself; false if unknown. */
   readonly isMerged: boolean;
   /** Set if a rollback (`by`) restored this version; `run` is the run that was undone. */
   readonly rolledBack: { readonly run: number; readonly by: number } | null;
@@ -74,7 +74,7 @@ export const filesOfOthers = async (
   };
 };
 
-/** A text that changes if the table is replaced or published to. */
+/** Returns a text that changes if the table is replaced or published to. */
 export const standOf = async (client: Client, of: FilesOf): Promise<string> => {
   const { schema, table } = of;
   const { rows } = await client.query<{ oid: string | null }>('select to_regclass($1)::oid::text as oid', [

@@ -13,8 +13,8 @@ export interface MovedFile extends Pick<
 }
 
 /**
- * Renames files in corrections and earlier runs, too. Needs two statements, because files may swap
- * their names; each returns a row per version.
+ * Renames files in production, in corrections and in earlier runs. Returns two statements, because
+ * files may swap their names. Each statement returns a row per file in production.
  */
 export const moveFiles = (
   pipeline: string,

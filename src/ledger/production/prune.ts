@@ -4,9 +4,10 @@ import type { Client } from '../../db/client.ts';
 import type { Pruned } from './upkeep.ts';
 
 /**
- * SQL: runs that ended before $1, except needed ones: each pipeline's newest run, which may be
- * continued, and newest published run, which shows that there is nothing to do; runs of current and
- * kept versions of tables; runs whose hook was interrupted.
+ * SQL: runs that ended before $1, except runs that are still needed:
+ * - each pipeline's newest run, which may be continued;
+ * - each pipeline's newest published run, which shows that there is nothing to do;
+ * - runs of current and kept versions of tables, and runs whose hook was interrupted.
  */
 const oldRuns = `
   select r.id from etl.run r
@@ -33,11 +34,11 @@ export const countOld = async (client: Client, before: Date): Promise<Pruned> =>
     )
   ).rows[0];
 
-/** Limits of a transaction, so that none holds a snapshot for long. */
+/** Limits of one delete statement, so that none holds a snapshot for long. */
 const runsAtOnce = 500;
 const rowsAtOnce = 20_000;
 
-/** Tables in the order that foreign keys require. */
+/** Tables to delete from, in the order that foreign keys require. */
 const partsOfRuns = [
   [
     'chunks',
@@ -55,7 +56,10 @@ const partsOfRuns = [
   ['runs', 'etl.run', 'select ctid from etl.run where id = any ($1)'],
 ] as const;
 
-/** Calls `then`, which may throw, between transactions. The next call deletes the rest. */
+/**
+ * Deletes old runs and failures. Calls `then` before each delete of a run's rows; if `then` throws,
+ * the next call of this function deletes the rest.
+ */
 export const deleteOld = async (client: Client, before: Date, then: () => void): Promise<Pruned> => {
   const counts = { runs: 0, files: 0, chunks: 0, rejects: 0, failures: 0 };
   const ids: readonly string[] = (await client.query(`${oldRuns} order by 1`, [before])).rows.map(

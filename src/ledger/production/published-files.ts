@@ -1,4 +1,4 @@
-// The file state: which version of which file is in production, and how listed files differ.
+// Which version of which file is in production, and how newly listed files differ.
 
 import { runQuery, rowsOf, type Client } from '../../db/client.ts';
 import { quoteName, type Query } from '../../db/sql.ts';
@@ -87,7 +87,7 @@ export const knownVersions = (
     ],
   });
 
-/** Pipelines that have published the table which is now in production. */
+/** Returns the other pipelines that have published the table which is now in production. */
 export const otherPipelines = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -112,7 +112,7 @@ export const goneFiles = (
     values: [pipeline, schema, table, listed],
   });
 
-/** A text that changes if this pipeline's files in the table, or their rows, change. */
+/** Returns a text that changes if this pipeline's files in the table, or their rows, change. */
 export const ownFilesOf = async (client: Client, { pipeline, schema, table }: FilesOf): Promise<string> => {
   const { rows } = await client.query<{ state: string }>(
     `select concat_ws(' ', count(*), sum(file_id), sum(rows), sum(replaced), count(*) filter (where unloaded)) as state
@@ -122,7 +122,7 @@ export const ownFilesOf = async (client: Client, { pipeline, schema, table }: Fi
   return rows[0]!.state;
 };
 
-/** Ids of the table's versions, whichever pipeline loaded them. */
+/** Returns the ids of all files in the table, whichever pipeline loaded them. */
 export const recordedFiles = async (
   client: Client,
   { schema, table }: FilesOf,
@@ -134,10 +134,10 @@ export const recordedFiles = async (
   return rows.map(({ id }) => id);
 };
 
-/** SQL: the end of a fingerprint, which stays the same when a file is copied or moved. */
+/** SQL: the last part of a fingerprint, which stays the same when a file is copied or moved. */
 const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
-/** Finds versions of equal size and fingerprint end: the same file, or a copy. */
+/** Finds published files with the size and the last part of the fingerprint of a given file. */
 export const versionsLike = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -160,7 +160,7 @@ export const versionsLike = (
     ],
   });
 
-/** Called in the publishing transaction. */
+/** Records a run's files as published; called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections, seen_at)
@@ -190,14 +190,17 @@ export const forgetFiles = (pipeline: string, schema: string, ids: readonly numb
   values: [pipeline, schema, ids],
 });
 
-/** The versions are not loaded again until the file changes. Returns the `table` of each. */
+/**
+ * Marks files as removed from production: they are not loaded again until they change. Returns
+ * the `table` of each.
+ */
 export const unloadFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
   text: `update etl.published_file set unloaded = true, rows = 0
     where pipeline = $1 and schema_name = $2 and file_id = any ($3) returning table_name as "table"`,
   values: [pipeline, schema, ids],
 });
 
-/** Subtracts rows that were deleted with replaced partitions; forgets versions without rows. */
+/** Subtracts rows that were deleted with replaced partitions; deletes files without rows. */
 export const replaceRows = (
   schema: string,
   table: string,
@@ -213,7 +216,7 @@ export const replaceRows = (
   values: [schema, table, leaving.map(({ file }) => file), leaving.map(({ rows }) => rows)],
 });
 
-/** Rows of files that are not listed: replacing the table would lose them. */
+/** Counts the rows of files not in `listed`: replacing the table would lose these rows. */
 export const rowsOfOthers = async (
   client: Client,
   { schema, table }: FilesOf,

@@ -31,7 +31,7 @@ const partitionOids = (oid: string): string => `(
       from pg_class d where d.oid = ${oid} and d.relkind = 'p'
   )`;
 
-/** Must run last before the commit, when all partitions are attached. */
+/** Records the tables' partitions. Must run last before the commit, when all are attached. */
 export const recordPartitions = (runId: number): string =>
   `update etl.published_table p set partition_oids = ${partitionOids('p.table_oid')} where p.run_id = ${runId};`;
 
@@ -42,7 +42,7 @@ export interface Recorded {
   readonly isWhole: boolean;
 }
 
-/** One row for an existing table; null if no run has published exactly this table. */
+/** Selects one row if the table exists; `recorded` is null if no run published this very table. */
 export const selectRecorded = (schema: string, table: string): Query => ({
   text: `select (
       select json_build_object('run', p.run_id, 'rows', p.rows, 'isWhole', p.partition_oids is not distinct from ${partitionOids('c.oid')})
@@ -60,7 +60,7 @@ export const publicationsOf = async (
   schema: string,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
-  // If one run is pruned and another publishes, `count` alone would stay the same.
+  // The sum is needed, too: if one run is pruned and another publishes, the count stays the same.
   const { rows } = await client.query<{ name: string; state: string }>(
     `select t.name, concat_ws(' ', count(p.run_id), sum(p.run_id)) as state
       from unnest($2::text[]) t (name) left join etl.published_table p on p.schema_name = $1 and p.table_name = t.name

@@ -4,7 +4,7 @@
 export interface KeptVersion {
   readonly table: string;
   readonly schema: string;
-  /** The run that loaded it, and the run that replaced it; 0: it existed before the first run. */
+  /** The run that loaded the version; 0: it existed before the first run. */
   readonly run: number;
   readonly replacedBy: number;
   /** Its name in SQL, with schema. */

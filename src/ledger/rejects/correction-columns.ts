@@ -1,4 +1,4 @@
-// Finds the columns of a CSV of corrections by name: spreadsheets move, drop and add columns.
+// Finds columns in a CSV of corrections by name, because spreadsheets move, drop and add columns.
 
 import { inQuotes } from '../../core/wording.ts';
 import { reasonColumns, reasonNames } from './reject-export.ts';
@@ -22,7 +22,7 @@ export interface CorrectionColumns {
 }
 
 export const correctionColumns = (names: readonly string[]): CorrectionColumns | Problem => {
-  // The source file may be an export itself; our own columns come first.
+  // The first match is ours: if the source file is an export itself, its own columns come later.
   const before = names.find((name) => /^_+run$/.test(name))?.slice(0, -'run'.length);
   if (before === undefined) return { problem: 'it does not have the columns of an export' };
   const missing = neededColumns.find((name) => !names.includes(before + name));
@@ -37,7 +37,7 @@ export const correctionColumns = (names: readonly string[]): CorrectionColumns |
   };
 };
 
-/** Indexes, in the CSV, of the source file's fields. */
+/** Where the CSV of corrections has the source file's fields, as column indexes. */
 export interface FieldPlaces {
   /** undefined: an unnamed last field, empty in every record. */
   readonly fields: readonly (number | undefined)[];
@@ -45,7 +45,7 @@ export interface FieldPlaces {
   readonly blank: readonly number[];
 }
 
-/** Fields up to the last one that has a name. */
+/** Counts the fields up to the last one that has a name. */
 const namedCount = (header: readonly string[]): number => header.findLastIndex((name) => name !== '') + 1;
 
 const isInOrder = (places: readonly (number | undefined)[]): boolean => {
@@ -53,7 +53,7 @@ const isInOrder = (places: readonly (number | undefined)[]): boolean => {
   return known.every((place, index) => index === 0 || place > known[index - 1]!);
 };
 
-/** Finds fields by name. In another order, names must be unique. */
+/** Finds the header's fields by name. If their order has changed, the names must be unique. */
 export const fieldPlaces = ({ own }: CorrectionColumns, header: readonly string[]): FieldPlaces | Problem => {
   const left = [...own];
   const fields: (number | undefined)[] = [];

@@ -5,7 +5,7 @@ import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RejectCode, SourceFile } from '../../core/model.ts';
 
-/** A hash, because the texts are too long for an index. */
+/** Identifies a version of a file by a hash, because its texts are too long for an index. */
 export const correctionKey = ({
   source,
   location,
@@ -37,7 +37,7 @@ export interface Correction {
   readonly fromLine: number;
 }
 
-/** Rejects of a table with a correction that the run has not tried. */
+/** Selects rejects of a table, each with a correction that the run has not tried. */
 export const selectCorrections = (runId: number, table: string, limit: number): Query => ({
   text: `select c.id::float8 as id, r.id::float8 as reject, r.file_id::float8 as "fileId", r.byte::float8 as byte,
       r.line::float8 as line, r.record::float8 as record, c.fields, c.from_file as "fromFile", c.from_line::float8 as "fromLine"
@@ -53,15 +53,15 @@ export const selectCorrections = (runId: number, table: string, limit: number): 
 export interface CorrectionOutcome {
   readonly correction: Correction;
   readonly outcome: 'copied' | 'filtered' | 'rejected';
-  /** In etl.reject, this fault precedes the record's original faults. */
+  /** Why the correction was refused; stored before the record's original faults. */
   readonly column: string | null;
   readonly code: RejectCode | null;
   readonly reason: string | null;
 }
 
 /**
- * Deletes the rejects of loaded corrections, adapts the chunk's counts, and adds faults of refused
- * corrections. Called in the transaction that loads the corrections.
+ * Deletes the rejects whose corrections were loaded, adapts the chunks' counts, and adds the faults
+ * of refused corrections. Called in the transaction that loads the corrections.
  */
 export const exchangeRejects = (epoch: string, outcomes: readonly CorrectionOutcome[]): Query => ({
   text: `with outcome as (
@@ -126,7 +126,8 @@ export const correctionsByTable = async (
 };
 
 /**
- * Files with corrections for another version, unless the previous run already met this mismatch.
+ * Returns files whose corrections were made for another version of the file, unless the previous
+ * run already found this mismatch.
  */
 export const outdatedCorrections = (
   client: Client,
@@ -151,7 +152,7 @@ export const takeCorrections = (runId: number): Query => ({
   values: [runId],
 });
 
-/** Tables with a loaded correction that was corrected again. */
+/** Returns the tables with a loaded correction that was later replaced by another correction. */
 export const recorrectedTables = async (client: Client, runId: number): Promise<ReadonlySet<string>> => {
   const { rows } = await client.query(
     `select distinct f.table_name as table from etl.source_file f join etl.corrected x on x.file_id = f.id
@@ -173,7 +174,7 @@ interface KeptCorrections {
   readonly unknownLine: number | null;
 }
 
-/** The last correction of a record counts; an unchanged correction keeps its id. */
+/** Stores the last correction given for each record. An unchanged correction keeps its id. */
 export const keepCorrections = async (
   client: Client,
   runId: number,
@@ -225,8 +226,8 @@ interface WithdrawnCorrections {
 }
 
 /**
- * Deletes nothing if a correction is loaded: in a published run, or in a newest run that may
- * continue.
+ * Deletes these corrections, or none if one is already loaded: by a published run, or by the
+ * newest run while it may continue.
  */
 export const withdrawCorrections = async (
   client: Client,

@@ -7,7 +7,7 @@ import type { Fault, RunState } from '../../core/model.ts';
 import { findSummary, hasHistory } from '../history/history.ts';
 import { noPipeline, refuseUnknown, selectPipelineNames } from '../history/names.ts';
 
-/** At most 8 MiB of raw text. */
+/** Rejects of a page: at most 8 MiB of raw text. */
 const pageRejects = 1_000;
 
 export interface RejectedRun {
@@ -19,7 +19,7 @@ export interface RejectedRun {
   readonly corrected: number;
 }
 
-/** The first fault of a record, the number of its faults, and further stored faults (`more`). */
+/** A reject with its first fault, the number of its faults, and further stored faults (`more`). */
 export interface RejectRow extends Fault {
   readonly id: number;
   readonly run: number;
@@ -101,7 +101,7 @@ const selectPage = (
   values: [runId, file.table, file.id, ...after, limit],
 });
 
-/** Undefined if no run has rejects. Errors: ETL_RUN_UNKNOWN, ETL_USAGE. */
+/** Finds the chosen run; undefined if no run has rejects. Errors: ETL_RUN_UNKNOWN, ETL_USAGE. */
 export const rejectedRun = async (client: Client, choice: RejectChoice): Promise<RejectedRun | undefined> => {
   const { runId, pipeline, table } = choice;
   if (runId !== undefined) await findSummary(client, runId);

@@ -4,7 +4,7 @@ import { csvRecord } from '../../format/records/record-fields.ts';
 import type { RejectRow } from './list-rejects.ts';
 import { fieldsOfReject, isCut, type RecordShape } from './reject-records.ts';
 
-/** Enough leading underscores make these names differ from the file's fields. */
+/** Exported with as many leading underscores as needed to differ from the file's fields. */
 export const reasonColumns = ['run', 'table', 'file', 'line', 'byte', 'reason', 'record'] as const;
 
 export const reasonNames = (header: readonly string[]): readonly string[] => {
@@ -35,7 +35,7 @@ interface ExportedLine {
   readonly cut: boolean;
 }
 
-/** If the fields cannot be separated, they are empty, and `_record` has the record's text. */
+/** Writes a reject as a CSV line. Fields that cannot be separated are empty; see `_record`. */
 export const exportLine = (reject: RejectRow, shape: RecordShape): ExportedLine => {
   const { formats, readings } = shape;
   const dialect = formats.dialects[readings[reject.file] ?? 0]!;

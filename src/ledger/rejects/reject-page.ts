@@ -1,4 +1,4 @@
-// Rejects of a run for a page, in index order, filtered by table and kind of fault.
+// Reads a run's rejects page by page, in index order, filtered by table and kind of fault.
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
@@ -28,7 +28,8 @@ interface RejectsOfPage {
 }
 
 /**
- * An index on kinds of faults would slow down every load, so a query searches this many rejects.
+ * Rejects that one query searches for a kind of fault. An index on kinds would slow down every
+ * load.
  */
 const searchedMax = 20_000;
 
@@ -69,7 +70,7 @@ interface RejectsFound {
   readonly next: RejectPlace | undefined;
 }
 
-/** May return fewer than `limit` rejects although more follow. */
+/** Returns the next rejects: possibly fewer than `limit`, although more follow. */
 export const rejectsAfter = async (
   client: Client,
   runId: number,

@@ -11,7 +11,7 @@ import type { RejectCode } from '../../core/model.ts';
 import { firstOf, plural } from '../../core/wording.ts';
 import { rejectColumns, type RejectRow, type RejectsWanted } from './list-rejects.ts';
 
-/** `columns`: the fields that each column is made of. */
+/** Format of one file; `columns` lists the fields that each column is made of. */
 interface RecordedFormat extends Pick<RecordedFormats, 'columns'> {
   readonly dialect: Dialect;
 }
@@ -54,7 +54,7 @@ const shapesOf = (client: Client, runId: number, { table, file }: RejectsWanted)
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });
 
-/** Errors: ETL_USAGE (several tables, or different headers). */
+/** Errors: ETL_USAGE if the rejects are from several tables, or from different headers. */
 export const shapeOfRejects = async (
   client: Client,
   runId: number,
@@ -90,11 +90,11 @@ const withoutFields: ReadonlySet<RejectCode> = new Set([
   'record_too_long',
 ]);
 
-/** Only the beginning of the record was stored (format/raw-text.ts). */
+/** True if only the beginning of the record was stored (format/raw-text.ts). */
 export const isCut = ({ raw }: Pick<RejectRow, 'raw'>): boolean =>
   raw.endsWith('…') && Buffer.byteLength(raw) >= rejectRawBytesMax;
 
-/** Fields, not trimmed; undefined if they cannot be separated, or were not stored. */
+/** Splits a reject into untrimmed fields; undefined if that is impossible, or it is cut. */
 export const fieldsOfReject = (
   reject: Pick<RejectRow, 'code' | 'more' | 'raw'>,
   header: readonly string[],
@@ -125,14 +125,14 @@ export const rejectsAt = (
     values: [runId, table, file, line],
   });
 
-/** `isAtFault`: a column with a fault is made of this field. */
+/** A field on the page; `isAtFault`: a column with a fault is made of this field. */
 export interface ShownField {
   readonly name: string;
   readonly text: string;
   readonly isAtFault: boolean;
 }
 
-/** null if the fields cannot be separated, or were not stored. */
+/** Marks the fields at fault; null if the fields cannot be separated, or were not stored. */
 export const markedFields = (
   reject: RejectRow,
   header: readonly string[],

@@ -58,13 +58,13 @@ export interface FaultKind {
   readonly raw: string;
 }
 
-/** Most frequent first; `total` counts all kinds. */
+/** The most frequent kinds of faults; `total` counts all kinds. */
 export interface FaultKinds {
   readonly kinds: readonly FaultKind[];
   readonly total: number;
 }
 
-/** Matches quoted texts and numbers. */
+/** Matches the quoted texts and numbers in a fault's reason. */
 const valuesInReasons = String.raw`"(\\.|[^"\\])*"|[0-9]+`;
 
 /** SQL: every fault of a reject r, as (column_name, code, reason). */
@@ -75,8 +75,8 @@ const faultsOfRejects = `(
   )`;
 
 /**
- * SQL condition that keeps to the index reject_run: for an equality, the planner may choose another
- * index and read the rejects of all runs.
+ * SQL condition: the column equals the table. Written with `between`, because for `=` the planner
+ * may prefer another index to reject_run, and read the rejects of all runs.
  */
 export const isOfTable = (column: string, table: string): string =>
   `(${table}::text is null or ${column} between ${table} and ${table})`;
@@ -111,7 +111,7 @@ const selectFaultKinds = (runId: number, table: string | null, limit: number, wi
   values: [runId, table, limit, valuesInReasons],
 });
 
-/** `within`: examines only the first rejects. */
+/** Counts a run's faults by kind; with `within`, only in its first rejects. */
 export const faultKinds = async (
   client: Client,
   runId: number,
@@ -142,7 +142,7 @@ export const isOverLimit = (limit: RejectLimit, rejected: number, records: numbe
 export const rejectsKeptMax = (limit: RejectLimit): number =>
   limit.kind === 'count' ? Math.max(rejectsCollectedMax, limit.records + 1) : Infinity;
 
-/** Without a name, the run's limit for all tables together. */
+/** A table with its reject limit. Without a name, it is the limit for all tables together. */
 export interface Limited {
   readonly name?: string;
   readonly rejectLimit: RejectLimit;
@@ -162,7 +162,7 @@ export const limitExceeded = (run: number, { name, rejectLimit: limit }: Limited
     run,
   });
 
-/** Throws ETL_REJECT_LIMIT if reading on is pointless. */
+/** Throws ETL_REJECT_LIMIT if the limit is exceeded, whatever the remaining records are. */
 export const stopIfHopeless = (run: number, limited: Limited, { rejected, records }: Counts): void => {
   if (rejected >= rejectsKeptMax(limited.rejectLimit))
     throw limitExceeded(run, limited, { rejected, records, extent: ' read so far', examples: '' });

@@ -42,7 +42,7 @@ export const fileNames = async (
   return new Map(rows.map(({ id, name }) => [id, name]));
 };
 
-/** Rows before the newest publication; null: unknown. */
+/** Returns the table's row count before its newest publication; null: unknown. */
 export const rowsBeforeNewest = async (
   client: Client,
   schema: string,

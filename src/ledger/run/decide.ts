@@ -1,8 +1,8 @@
-// Decides how a run begins: as a new run, or by continuing an unfinished run. Pure.
+// Decides, without I/O, whether to begin a new run or to continue an unfinished one.
 //
-// Rows in staging do not name their file, so a table is kept as a whole or loaded again as a whole.
-// It is kept if the definition of its staged rows and its files with loaded chunks are unchanged;
-// its other files may change, appear or disappear. If no table is kept, a new run begins.
+// Staged rows do not name their file, so a table is kept as a whole or loaded again as a whole.
+// A table is kept if the definition of its staged rows and its files with loaded chunks are
+// unchanged; its other files may change. If no table is kept, a new run begins.
 
 import type { SourceFile } from '../../core/model.ts';
 import type { LatestRun, NewFile } from './ledger.ts';
@@ -17,7 +17,7 @@ export interface TableChange {
 
 export type Beginning =
   | { readonly kind: 'resume'; readonly runId: number; readonly changes: readonly TableChange[] }
-  /** Tells the user why an unfinished run is not continued. */
+  /** Why the newest run is not continued; undefined if it was published, or there is none. */
   | { readonly kind: 'new'; readonly why: string | undefined };
 
 export interface KnownFile extends SourceFile {
@@ -28,11 +28,11 @@ export interface Situation {
   readonly latest: LatestRun | undefined;
   readonly before: readonly KnownFile[];
   readonly now: readonly NewFile[];
-  /** Hash of what shapes each table's staged rows. */
+  /** By table: hash of the definition of its staged rows. */
   readonly stagedHashes: Readonly<Record<string, string>>;
   /** Tables whose staging table exists. */
   readonly landings: ReadonlySet<string>;
-  /** Tables with a loaded correction that was corrected again. */
+  /** Tables with a loaded correction that was later replaced by another correction. */
   readonly recorrected: ReadonlySet<string>;
   readonly fresh: boolean;
 }
@@ -82,7 +82,7 @@ const changeOf = (situation: Situation, table: string): TableChange | undefined 
   return { table, isKept: loaded.length > 0, why };
 };
 
-/** Only the newest run can be continued: it has dropped the staging tables of older runs. */
+/** Decides about the newest run only: it has dropped the staging tables of older runs. */
 export const decideBeginning = (situation: Situation): Beginning => {
   const { latest, before, stagedHashes, fresh } = situation;
   if (latest === undefined || latest.state === 'published') return { kind: 'new', why: undefined };

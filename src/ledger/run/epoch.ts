@@ -1,8 +1,8 @@
 // The crash epoch: a uuid in the unlogged table etl.canary.
 //
-// A crash, the promotion of a standby and a restore from a physical backup empty the canary and our
+// A crash, the promotion of a standby and a restore from a physical backup empty etl.canary and our
 // staging tables; a clean restart keeps both. So reading one row tells if staging is intact. A
-// chunk counts only under its run's epoch.
+// chunk counts only if its epoch is that of its run.
 
 import { advisoryKeys } from '../../db/connect/advisory-keys.ts';
 import { holdsPipelineLock } from '../../db/session/advisory-lock.ts';
@@ -15,7 +15,7 @@ import { whyStopped } from './run-end.ts';
 export const readEpoch = async (client: Client): Promise<string | undefined> =>
   (await client.query('select epoch from etl.canary')).rows[0]?.epoch;
 
-/** Writes a new epoch if the canary is empty. */
+/** Returns the epoch; writes a new one if etl.canary is empty. */
 export const currentEpoch = async (client: Client): Promise<string> => {
   const epoch = await readEpoch(client);
   if (epoch !== undefined) return epoch;
@@ -29,7 +29,7 @@ export const currentEpoch = async (client: Client): Promise<string> => {
 const epochChanged = (): EtlError => new EtlError('ETL_EPOCH_CHANGED');
 const lockLost = (pipeline: string): EtlError => new EtlError('ETL_LOCK_LOST', { pipeline });
 
-/** Also locks the run's row until the transaction ends. */
+/** Reads what `judgeLoading` checks, and locks the run's row until the transaction ends. */
 export const selectLoading = ({ runId }: Lease): Query => ({
   text: `select r.pipeline, r.generation, (select epoch from etl.canary) as epoch,
       ${holdsPipelineLock('r.pipeline', 'r.session')} as "isLocked"
@@ -45,8 +45,8 @@ export const mayLoad = ({ epoch, generation }: Lease, { rows: [run] }: QueryResu
  * ETL_RUN_CANCELLED if the run is no longer loading; ETL_RUN_SUPERSEDED if another coordinator has
  * re-split its files; ETL_LOCK_LOST if the coordinator lost the pipeline's lock.
  *
- * The chunk's transaction locks the run's row. So a process that takes over waits for current
- * chunks, and a loader that missed the takeover stops here. Proved by
+ * The chunk's transaction locks the run's row. So a process that takes over the run waits for
+ * current chunks, and a loader that missed the takeover stops here. Proved by
  * test/integration/generation.test.ts.
  */
 export const judgeLoading = async (
@@ -61,8 +61,8 @@ export const judgeLoading = async (
 };
 
 /**
- * Throws ETL_EPOCH_CHANGED after a crash, ETL_LOCK_LOST without the pipeline's lock. Called in the
- * publishing transaction.
+ * Throws ETL_EPOCH_CHANGED if the server has crashed, and ETL_LOCK_LOST if this session no longer
+ * has the pipeline's lock. Called in the publishing transaction.
  */
 export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {
   const { rows } = await client.query(

@@ -5,15 +5,15 @@ import { storable, type Query } from '../../db/sql.ts';
 import { isTrusted, readTrust } from '../../db/bookkeeping/trust.ts';
 import type { RunFailure } from '../../core/model.ts';
 
-/** Enough for a bad night of a schedule. */
+/** Failures shown: enough for a bad night of a schedule. */
 export const failuresShown = 10;
 
-/** Weeks of failures, unless something fails all the time. */
+/** Failures stored: enough for weeks, unless something fails all the time. */
 const failuresKept = 1_000;
 
 /**
- * The same failure is recorded once in this time: jobs are retried, and schedules are checked every
- * two seconds.
+ * Minutes in which the same failure is recorded only once, because jobs are retried, and schedules
+ * are checked every two seconds.
  */
 const sameFailureMinutes = 10;
 
@@ -42,18 +42,21 @@ const forgetOld: Query = {
   values: [failuresKept],
 };
 
-/** Calls `isNew`, in the same transaction, unless the failure was recorded recently. */
+/**
+ * Records the failure, unless the same one was recorded recently. If recorded, calls `onNew` in
+ * the same transaction.
+ */
 export const keepFailure = async (
   client: Client,
   failure: NewFailure,
-  isNew: () => Promise<unknown> = () => Promise.resolve(),
+  onNew: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<void> => {
-  // The failure may be that the table belongs to an untrusted role.
+  // Does not write if an untrusted role owns the table, which may be the failure itself.
   if (!isTrusted(await readTrust(client)) || !(await isThere(client, 'etl.failure'))) return;
   await withTransaction(client, async () => {
     const { rowCount } = await runQuery(client, insertFailure(failure));
     await runQuery(client, forgetOld);
-    if (rowCount === 1) await isNew();
+    if (rowCount === 1) await onNew();
   });
 };
 

@@ -1,9 +1,9 @@
-// Built tables that a run could not publish yet, stored for its next attempt.
+// Records tables that a run has built and could not publish yet, for its next attempt.
 
 import { runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 
-/** `basis` identifies what the tables were built from; `tables` is data of the publishing code. */
+/** `basis` identifies what the tables were built from; only the publishing code reads `tables`. */
 interface KeptBuild {
   readonly basis: string;
   readonly tables: readonly unknown[];
@@ -14,7 +14,7 @@ export const keepBuild = (runId: number, build: KeptBuild): Query => ({
   values: [runId, storableJson(build)],
 });
 
-/** Deletes what it returns, so an attempt that is killed while publishing builds again. */
+/** Returns the record and deletes it: if this attempt is killed, the next one builds again. */
 export const takeBuild = async (client: Client, runId: number): Promise<KeptBuild | undefined> =>
   (
     await runQuery(client, {
@@ -26,7 +26,8 @@ export const takeBuild = async (client: Client, runId: number): Promise<KeptBuil
   ).rows[0]?.build;
 
 /**
- * Hash of what is loaded and what is published in the schema: SQL of derived tables may read both.
+ * Returns a hash of the run's chunks and of the schema's publications: SQL of derived tables may
+ * read both.
  */
 export const loadedState = async (client: Client, runId: number, schema: string): Promise<string> =>
   (

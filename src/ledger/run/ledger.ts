@@ -13,7 +13,7 @@ export interface NewRun {
   readonly formats: Readonly<Record<string, RecordedFormats>>;
   readonly epoch: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Values that reproduce the parameters. */
+  /** Values with which another process gets the same parameters. */
   readonly pinnedParams: Readonly<Record<string, unknown>>;
   readonly host: string;
   readonly pid: number;
@@ -65,8 +65,8 @@ export const insertFiles = (
 });
 
 /**
- * May move a run back from `publishing` to `loaded`, if its tables must be built again. Changes no
- * row if the run was cancelled.
+ * Sets a run's state, also back from `publishing` to `loaded` if its tables must be built again.
+ * Changes no row if the run was cancelled.
  */
 export const advanceRun = (runId: number, state: 'loading' | 'loaded' | 'publishing'): Query => ({
   text: `update etl.run
@@ -83,7 +83,7 @@ export interface TableTotals extends Counts {
 }
 
 /**
- * Called in the publishing transaction, with verified totals. Changes no row if another process has
+ * Marks a run as published, in the publishing transaction. Changes no row if another process has
  * taken over or cancelled the run.
  */
 export const markPublished = (runId: number, totals: readonly TableTotals[]): Query => ({
@@ -102,7 +102,7 @@ export interface LatestRun {
   readonly id: number;
   readonly state: RunState;
   readonly definitionHash: string;
-  /** Hash of what shapes each table's staged rows. */
+  /** By table: hash of the definition of its staged rows. */
   readonly stagedHashes: Readonly<Record<string, string>>;
   readonly epoch: string;
   readonly generation: number;
@@ -120,7 +120,7 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
     )
   ).rows[0];
 
-/** Tells if a commit succeeded during which the connection was lost. */
+/** Reads a run's state: after a connection was lost during a commit, tells if it succeeded. */
 export const runStanding = async (
   client: Client,
   runId: number,
@@ -147,8 +147,8 @@ export const selectUnfinished = (pipeline: string): Query => ({
 });
 
 /**
- * Runs before the first byte is copied: a second delivery waits for this transaction, then finds
- * the chunk loaded and gets no row. Takes over a row of an earlier epoch.
+ * Inserts a chunk's row before its first byte is copied. A second loader of the chunk waits for
+ * this transaction, then gets no row. Reuses the row of an earlier epoch.
  */
 export const claimChunk = (fileId: number, start: Position, epoch: string): Query => ({
   text: `insert into etl.chunk as c
@@ -180,7 +180,7 @@ export const completeChunk = (fileId: number, start: Position, end: Position, co
   ],
 });
 
-/** All loaders find the same end; the first one records it. */
+/** Records where the file's data ends, once: all loaders find the same end. */
 export const endFile = (fileId: number, dataEnd: number): Query => ({
   text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
   values: [fileId, dataEnd],
@@ -199,7 +199,7 @@ export interface LoadedChunkRow extends Counts {
   readonly end: Position;
 }
 
-/** Returns only chunks that count under the run's epoch, in file order. */
+/** Returns, in file order, the chunks that have the run's epoch. */
 export const loadedChunks = async (
   client: Client,
   runId: number,
@@ -217,7 +217,7 @@ export const loadedChunks = async (
   return rows.map(({ byte, line, record, ...row }) => ({ ...row, end: { byte, line, record } }));
 };
 
-/** `covered`: the chunks cover the file's data without gap or overlap. */
+/** A file's totals; `covered`: the chunks cover its data without gap or overlap. */
 export interface FileTotals
   extends
     Counts,
@@ -231,8 +231,8 @@ export interface FileTotals
 }
 
 /**
- * Totals of the data that is proved to be in staging. Looks up chunks by key: statistics do not
- * know a new run, so a plain join would take minutes.
+ * Returns totals of the chunks in staging. Looks up chunks by key: statistics do not know a new
+ * run, so a plain join would take minutes.
  */
 export const fileTotals = (client: Client, runId: number): Promise<readonly FileTotals[]> =>
   rowsOf(client, {

@@ -1,4 +1,4 @@
-// The missing ranges: the data of each file minus the chunks in staging. Pure.
+// Computes the ranges still to load: the data of each file minus the chunks in staging.
 
 import type { Position, Segment, SourceFile } from '../../core/model.ts';
 import type { LoadedChunkRow } from './ledger.ts';

@@ -5,13 +5,13 @@ import { storable, type Query } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { RunState } from '../../core/model.ts';
 
-/** Errors that mean that the bytes read were not the file's real content. */
+/** Codes of errors that mean that the bytes read were not the file's real content. */
 const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 
 /**
- * Returns no row if the run was published, or taken over.
+ * Ends a run with an error. Returns no row if the run was published, or taken over.
  *
- * A misread file loses its fingerprint: its rows are not kept even if the intact file returns
+ * A misread file loses its fingerprint, so that it is loaded again even if the intact file returns
  * (test/integration/decoded.test.ts, "what was read of a damaged file is loaded again"). On a full
  * disk, the error uses the space of `end_room`: a longer row would need another page
  * (test/fault/disk-full.test.ts).
@@ -45,8 +45,8 @@ export const endRun = (
 });
 
 /**
- * The run's processes notice at their next chunk or step. Also cancels an ended run whose job would
- * be delivered again. Returns no row if the run has ended for good.
+ * Cancels a run; its processes notice at their next chunk or step. Also cancels an ended run whose
+ * job would be delivered again. Returns no row if the run has ended for good.
  */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
   text: `update etl.run
@@ -65,7 +65,7 @@ interface RunOfJob {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The newest run of a job; undefined before the first delivery. */
+/** Returns the newest run of a job; undefined before the job was first delivered. */
 export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(

@@ -23,17 +23,17 @@ export interface Said {
 export interface RunStory extends Said {
   readonly plan: {
     readonly tables: readonly PlannedRows[];
-    /** Rows that were not stored, because the plan was too long. */
+    /** Number of rows that were not stored, because the plan was too long. */
     readonly rowsCut: number;
   };
   readonly traceId: string | null;
 }
 
-/** Only statements that create tables with hundreds of columns are longer. */
+/** Longest text stored. Only statements that create hundreds of columns are longer. */
 const textCharsMax = 2_000;
-/** More than anybody reads, and small compared to the run's other rows. */
+/** Longest plan stored: more than anybody reads, and small compared to the run's other rows. */
 const planCharsMax = 64_000;
-/** A run exceeds this only if its server comes and goes, and then the notices are repetitions. */
+/** Notices stored. Only a run that loses its server often has more, and they repeat themselves. */
 export const noticesKept = 200;
 
 const cut = (text: string): string =>
@@ -46,7 +46,7 @@ export const cutPlan = (tables: readonly PlannedRows[]): RunStory['plan'] => {
   const hasRoom = (...texts: readonly string[]): boolean =>
     (chars += texts.reduce((sum, text) => sum + text.length, 0)) <= planCharsMax;
   const kept = tables.flatMap((table): PlannedRows[] => {
-    // `chars` only grows: after the first row that does not fit, no row fits.
+    // After the first row that does not fit, no other row fits either.
     const rows = table.rows
       .map(([label, text]) => [label, cut(text)] as const)
       .filter(([label, text], index) => hasRoom(index === 0 ? table.table : '', label, text));

@@ -15,18 +15,18 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
   values: [pipeline, why],
 });
 
-/** Further attempts probably have the same errors. */
+/** Earlier attempts stored. Further ones probably have the same errors. */
 const earlierMax = 20;
 
-/** SQL: adds the last attempt, unless the same process continues after a lost connection. */
+/** SQL: `earlier` plus the last attempt, unless the same process continues that attempt. */
 const earlierAttempts = `case when host = $2 and pid = $3 and finished_at is null then earlier else
         case when jsonb_array_length(earlier) >= ${earlierMax} then earlier - 0 else earlier end || jsonb_build_object(
           'startedAt', coalesce(continued_at, started_at), 'endedAt', finished_at, 'errorCode', error_code, 'error', error) end`;
 
 /**
- * Continues a run as its next generation, over the session that holds the pipeline's lock. Waits
- * for current chunks of other loaders, whose transactions lock the run's row; then these loaders
- * stop. Returns no row if the run was cancelled for the same job: only a new request continues it.
+ * Takes over a run for the session that holds the pipeline's lock. Waits for current chunks of
+ * other loaders, whose transactions lock the run's row. Raises `generation`, so that these loaders
+ * stop. Returns no row if the run was cancelled for the same job: only a new job continues it.
  */
 export const adoptRun = (
   runId: number,
@@ -74,7 +74,7 @@ export const forgetOtherFiles = (runId: number, kept: readonly Pick<SourceFile, 
   values: [runId, kept.map(({ id }) => id)],
 });
 
-/** Negative ordinals stay unique while new ones are set. */
+/** Makes all ordinals negative, so that new ones can be set without violating uniqueness. */
 export const freeOrdinals = (runId: number): Query => ({
   text: 'update etl.source_file set ordinal = -1 - ordinal where run_id = $1',
   values: [runId],
@@ -92,8 +92,8 @@ interface LostChunks {
 }
 
 /**
- * Gives a run the server's new epoch after a crash. Its chunks no longer count, except those of
- * `kept` (logged) tables; its rejects will be found again.
+ * Gives a run the server's new epoch after a crash. Its chunks no longer count, except chunks of
+ * the tables in `kept`, which are logged. Deletes rejects that will be found again.
  */
 export const renewEpoch = async (
   client: Client,

@@ -12,14 +12,14 @@ create table etl.run (
   definition_hash text not null,
   -- Hash of each table's declaration: tells which table changed.
   table_hashes    jsonb not null,
-  -- Hash of what shapes the staged rows of each table with files. While it is unchanged, loaded
-  -- rows are kept.
+  -- By table: hash of the definition of its staged rows. While it is unchanged, loaded rows are
+  -- kept.
   staged_hashes   jsonb not null default '{}',
   -- Dialects of each table's files, and the fields of its columns, to parse rejected records
   -- without the pipeline.
   formats         jsonb not null default '{}',
-  -- Parameters for display, and the parameters that reproduce the definition in another process or
-  -- later.
+  -- The parameters as displayed. pinned_params: values that reproduce the definition later, or in
+  -- another process.
   params          jsonb not null default '{}',
   pinned_params   jsonb not null default '{}',
   -- The run's job on the run queue: a second delivery of the job finds this run. Without a job,
@@ -29,8 +29,8 @@ create table etl.run (
   host            text not null,
   pid             integer not null,
   workers         integer not null,
-  -- Server process whose session holds the pipeline's lock for the run. Every chunk's transaction
-  -- checks that it still does.
+  -- Pid of the session that holds the pipeline's lock for the run. Every chunk's transaction checks
+  -- that this session still holds the lock.
   session         integer,
   -- Increased by each coordinator that takes over the run, and compared in every chunk's
   -- transaction.
@@ -44,7 +44,7 @@ create table etl.run (
   -- Largest id in etl.correction that the run knows.
   corrections     bigint not null default 0,
   started_at      timestamptz not null default clock_timestamp(),
-  -- How earlier attempts ended, oldest first (startedAt, endedAt, errorCode, error), and when the
+  -- Earlier attempts, oldest first (startedAt, endedAt, errorCode, error). continued_at: when the
   -- newest attempt started; null: the run was never continued.
   earlier         jsonb not null default '[]',
   continued_at    timestamptz,
@@ -54,11 +54,10 @@ create table etl.run (
   error           text,
   -- True until the hook `published` has ended: the next start of the pipeline calls it.
   hook_pending    boolean not null default false,
-  -- Set if the run is a rollback: the run whose tables it restored; 0: the tables from before the
-  -- first run.
+  -- For a rollback: the run whose tables it restored. 0: the tables from before the first run.
   rolled_back_to  bigint,
   -- Tables that the run built and could not publish, because of sessions with older snapshots. The
-  -- next attempt publishes them. Their `basis` identifies what they were built from.
+  -- next attempt publishes these tables. `basis` identifies what they were built from.
   kept_build      jsonb,
   -- Sums of a published run's files and chunks, one element for each table with files, in declared
   -- order. Stored, because adding up takes as long as the run has chunks. Null: not published.
@@ -66,14 +65,14 @@ create table etl.run (
   -- Sentences that say where the time went and what would change that. Null: the run was short, or
   -- was not published.
   advice          text[],
-  -- Reserves space for the end of the run on a full disk. Replacing this text by the error keeps
-  -- the row as long, and the fillfactor leaves space on the page for the new version of the row.
+  -- Reserves space, so that the end of the run can be recorded on a full disk. Replacing this text
+  -- by the error does not lengthen the row, and the fillfactor leaves space for the new version.
   end_room        text default repeat('.', 700)
 ) with (fillfactor = 50);
 alter table etl.run alter column end_room set storage plain;
 create index run_pipeline on etl.run (pipeline, id desc);
 create index run_job on etl.run (job) where job is not null;
--- Runs in the order of lists.
+-- For lists of runs: runs under way, then the most recently ended.
 create index run_newest on etl.run (finished_at desc nulls first, id desc);
 
 -- The plan of a run, and its notices.
@@ -96,22 +95,22 @@ create table etl.source_file (
   run_id      bigint not null references etl.run on delete cascade,
   table_name  text not null,
   ordinal     integer not null,
-  -- A file is identified by its source, its location there, and its member in an archive.
+  -- Identify the file: its source, its location there, and its member if it is in an archive.
   source      text not null default 'file',
   location    text not null,
   member      text,
   name        text not null,
-  -- Size as stored, for example compressed.
+  -- Size of the file as stored: of a compressed file, the compressed size.
   bytes       bigint not null,
   fingerprint text not null,
   decoding    text,
   encoding    text not null default 'utf-8',
-  -- Location of a member in its archive, in the archive format's own terms.
+  -- Where the archive has the member; the form depends on the archive format.
   part        jsonb,
-  -- Index of the file's dialect in etl.run.formats.
+  -- Index of the file's dialect in the column `formats` of etl.run.
   reading     integer not null default 0,
   header      text[] not null,
-  -- Line end, from the first line: lf, crlf, cr.
+  -- How the first line ends: lf, crlf or cr.
   line_end    text not null default 'lf',
   -- Where the data begins and ends, in decoded bytes; data_end is null until a loader has found it.
   data_byte   bigint not null,
@@ -140,7 +139,7 @@ create table etl.chunk (
   -- Server process that loaded the chunk.
   session      integer not null default pg_backend_pid(),
   committed_at timestamptz not null default clock_timestamp(),
-  -- When an earlier load of the chunk was committed, whose rows a crash emptied.
+  -- When the chunk was first loaded, if a crash has emptied those rows since.
   lost_at      timestamptz,
   primary key (file_id, byte_start)
 );
@@ -170,8 +169,7 @@ create index reject_run on etl.reject (run_id, table_name, file_id, byte);
 create index reject_file on etl.reject (file_id);
 
 -- Corrections of rejected records, by pipeline, table, version of a file, and byte. A replaced
--- correction gets a new id, so the largest id that a run knows tells which corrections are new to
--- it.
+-- correction gets a new id. So corrections with an id above a run's `corrections` are new to it.
 create table etl.correction (
   id          bigint generated always as identity primary key,
   pipeline    text not null,
@@ -230,19 +228,19 @@ create table etl.published_table (
   -- Number of merged records by outcome: inserted, updated, unchanged, deleted, superseded. Null:
   -- no rows were merged.
   changes       jsonb,
-  -- Names of the replaced partitions; null: all were replaced. Then the oids of all partitions at
-  -- the commit: if the table has others now, somebody has dropped, detached or attached partitions,
-  -- and `rows` is not the table's number of rows.
+  -- Names of the replaced partitions; null: all were replaced. partition_oids: all partitions at
+  -- the commit. If the table has other partitions now, somebody has dropped, detached or attached
+  -- some, and `rows` is not the table's number of rows.
   partitions    text[],
   partition_oids oid[],
   seconds       double precision not null,
-  -- What we created of the table. Any other column, constraint or index was added by somebody else.
+  -- Columns, constraints and indexes that the run created. Any others were added by somebody else.
   columns       text[],
   not_null      text[],
   primary_key   text[],
   indexes       text[] not null,
   constraints   text[],
-  -- Set if a later run restored the rows: the run that loaded them.
+  -- For a rollback: the run that loaded the restored rows. Otherwise null.
   version       bigint,
   published_at  timestamptz not null default clock_timestamp(),
   primary key (run_id, table_name)
@@ -257,8 +255,8 @@ create table etl.published_file (
   table_name   text not null,
   -- SHA-256 of source, location and member, which are too long for an index.
   file_key     bytea not null,
-  -- The version: its id in etl.source_file, which is the value of the column _file of its rows, if
-  -- the table has this column.
+  -- The file's id in etl.source_file. Its rows have this value in the column _file, if the table
+  -- has this column.
   file_id      bigint not null,
   source       text not null,
   location     text not null,
@@ -271,17 +269,17 @@ create table etl.published_file (
   rows         bigint not null,
   -- Rows that were deleted with replaced partitions.
   replaced     bigint not null default 0,
-  -- Largest id in etl.correction that its run knew.
+  -- Largest id in etl.correction that the file's run knew.
   corrections  bigint not null,
   -- True if removed on request: the file is not loaded again before it changes.
   unloaded     boolean not null default false,
-  -- When the run that loaded it started, before the run last looked at the file. A file that was
-  -- changed long before is recognized by size and time alone.
+  -- When the run that loaded the file started. A file that was last modified long before is
+  -- recognized by its size and modification time alone.
   seen_at      timestamptz not null,
   published_at timestamptz not null default clock_timestamp(),
   primary key (pipeline, schema_name, table_name, file_key)
 );
--- Finds copies among very many files: files of the same size.
+-- Finds files of the same size, which may be copies, among very many files.
 create index published_file_size on etl.published_file (table_name, bytes, file_id);
 
 -- Earlier versions of published tables, each a table in the schema etl_kept.
@@ -290,23 +288,23 @@ create table etl.kept_table (
   pipeline    text not null,
   schema_name text not null,
   table_name  text not null,
-  -- The run that loaded these rows; 0: none.
+  -- The run that loaded these rows; 0: they existed before the first run.
   run_id      bigint not null,
-  -- The run that replaced them.
+  -- The run that replaced these rows in production.
   replaced_by bigint not null,
   kept_name   text not null,
   table_oid   oid not null,
   rows        bigint,
-  -- Names of its indexes in production, in the order of their names in etl_kept; null: the rows are
-  -- a copy, without indexes.
+  -- Names that the table's indexes had in production, in the order of their names in etl_kept;
+  -- null: the rows are a copy, without indexes.
   indexes     text[],
   kept_at     timestamptz not null default clock_timestamp(),
   unique (kept_name)
 );
 create index kept_table_pipeline on etl.kept_table (pipeline, id);
 
--- The server empties this table whenever it empties unlogged staging. Its one row is the crash
--- epoch.
+-- Unlogged, so the server empties this table whenever it empties the unlogged staging tables. Its
+-- one row is the crash epoch.
 create unlogged table etl.canary (
   only_row boolean primary key default true check (only_row),
   epoch    uuid not null
@@ -331,8 +329,8 @@ create table etl.failure (
 create table etl.schedule (
   name            text primary key,
   pipeline        text not null,
-  -- Hash of the definition with pinned_params, the parameters at the time when the schedule was
-  -- set.
+  -- Hash of the pipeline's definition when the schedule was set. pinned_params: values of the
+  -- parameters at that time.
   definition_hash text not null,
   params          jsonb not null default '{}',
   pinned_params   jsonb not null default '{}',
@@ -342,35 +340,35 @@ create table etl.schedule (
   priority        integer,
   catch_up        boolean not null,
   paused          boolean not null default false,
-  -- Seconds after which a slot without a published run is late; null: only a missed slot is late.
+  -- Seconds after which a slot without a published run is late; null: only missed slots are late.
   late_after      double precision,
   -- The first slot that was not handled yet.
   next_slot       timestamptz not null,
   last_slot       timestamptz,
   last_outcome    text check (last_outcome in ('enqueued', 'skipped', 'missed')),
-  -- The newest run, by a slot or requested by hand, and its queue. job_state pending: the run may
-  -- not be on the queue yet.
+  -- Job of the newest run, by a slot or requested by hand, and the job's queue. If job_state is
+  -- pending, the job may not be on the queue yet.
   job             text,
   job_queue       text,
   job_state       text
 );
 create index schedule_job on etl.schedule (job) where job is not null;
 
--- Slots of schedules and runs requested by hand, with their outcomes. Only the newest of each
--- schedule; they outlive the schedule.
+-- Slots of schedules and runs requested by hand, with their outcomes. Only the newest rows of each
+-- schedule are stored, also after the schedule was deleted.
 create table etl.schedule_slot (
   id         bigint generated always as identity primary key,
   schedule   text not null,
   -- When the slot was due, or when the run was requested.
   slot       timestamptz not null,
-  -- The first of the slots since the previous row that were not handled and are not caught up.
+  -- If earlier slots were missed and are not caught up: the first of these slots.
   first      timestamptz,
   outcome    text not null check (outcome in ('enqueued', 'skipped', 'missed', 'asked for')),
   decided_at timestamptz not null default clock_timestamp(),
   job        text,
-  -- How its run ended: published, unchanged or an error code. Null: it has not ended.
+  -- How the job's run ended: published, unchanged or an error code. Null: it has not ended.
   job_state  text,
-  -- When a notification said that the slot is late.
+  -- When a notification reported that the slot is late.
   late_at    timestamptz
 );
 create index schedule_slot_schedule on etl.schedule_slot (schedule, id);
@@ -382,8 +380,8 @@ create table etl.queue (
 );
 insert into etl.queue values ('default');
 
--- Marks that this database has written into Redis, by prefix of its jobs. A copy of the database
--- does not know the marks that the original writes later.
+-- Marks that this database has written into Redis, for each key prefix, to prove that the jobs are
+-- its own. A copy of the database does not know the marks that the original writes later.
 create table etl.queue_owner (
   prefix text not null,
   mark   text not null,
@@ -391,11 +389,11 @@ create table etl.queue_owner (
   primary key (prefix, mark)
 );
 
--- Notifications and their deliveries, one row for each receiver, written in the transaction that
--- they report.
+-- Notifications, one row for each receiver, written in the transaction of the reported event, and
+-- how far they were delivered.
 create table etl.notification (
   id          bigint generated always as identity primary key,
-  -- Id of the message for the receiver, the same in each attempt.
+  -- Id by which the receiver recognizes the message if it is delivered twice.
   message     uuid not null default gen_random_uuid(),
   event       text not null check (event in ('failed', 'published', 'rejects', 'late')),
   pipeline    text,
@@ -423,19 +421,19 @@ create table etl.audit (
   -- Id of the form that was sent: each form is accepted once.
   form       uuid not null unique,
   asked_at   timestamptz not null default clock_timestamp(),
-  -- Null: the process ended before the action did.
+  -- Null: the action is under way, or its process was killed.
   ended_at   timestamptz,
   action     text not null check (action in ('cancel', 'retry', 'run', 'pause', 'resume', 'board')),
   kind       text not null check (kind in ('run', 'schedule', 'pipeline', 'queue')),
   subject    text not null,
   -- The person's name, if the program around the page provides it.
   person     text,
-  -- Address of the connection; behind a proxy, the proxy's.
+  -- Address of the visitor's connection; behind a proxy, the address of the proxy.
   address    text,
   -- A few letters that identify the browser.
   visitor    text not null,
   error_code text,
-  -- What was done, or why not.
+  -- What the action did, or why it did nothing.
   detail     text
 );
 create index audit_subject on etl.audit (kind, subject);
