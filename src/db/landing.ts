@@ -1,4 +1,4 @@
-// Names of the tables that COPY fills, and of those in which a new version is built.
+// Names of the tables that COPY fills, and of the tables in which a new version is built.
 
 import { stagingTable } from './staging.ts';
 import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../core/declaration.ts';

@@ -6,7 +6,7 @@ import type { AttributesSpec } from '../core/shape.ts';
 import { identifierBytesMax } from '../core/limits.ts';
 import { quoteName, type Query } from './sql.ts';
 
-/** Shortens a name that the server would cut; the hash keeps it unique. */
+/** Shortens a name that the server would cut; a hash at the end keeps the name unique. */
 export const fittingName = (whole: string, bytesMax = identifierBytesMax): string => {
   if (Buffer.byteLength(whole) <= bytesMax) return whole;
   const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
@@ -16,8 +16,8 @@ export const fittingName = (whole: string, bytesMax = identifierBytesMax): strin
 };
 
 /**
- * Tables are built under their final names, so publishing only moves them, and SQL files find them
- * by search_path.
+ * Schema in which a pipeline's tables are built under their final names: publishing only moves
+ * them to another schema, and SQL files find them by search_path.
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
@@ -44,10 +44,10 @@ export const onceName = (table: string): string => `${table}__once`;
 /** Name of a table with the differences that a merge writes. */
 export const diffName = (table: string): string => `${table}__diff`;
 
-/** Name of a table with production's rows and a run's rows. */
+/** Name of the table in which production's rows and a run's rows are combined. */
 export const rebuiltName = (table: string): string => `${table}__rebuilt`;
 
-/** Columns of staging only: they order the records of a key, and mark rows to delete. */
+/** Extra columns of staging tables: they order the records of a key, and mark rows to delete. */
 export const mergeColumns = { file: '_etl_file', line: '_etl_line', deleted: '_etl_deleted' } as const;
 
 export interface TableNames {

@@ -20,7 +20,10 @@ interface ReadPoolOptions {
   readonly idleMs: number;
 }
 
-/** Our statements take less time than JIT or parallel workers need to start. */
+/**
+ * Opens a read-only connection, without JIT and parallel workers: starting them would take longer
+ * than our statements.
+ */
 const openReader = async (address: ServerAddress, statementMs: number): Promise<Client> => {
   const client = await openClient(address);
   try {
@@ -38,7 +41,7 @@ const openReader = async (address: ServerAddress, statementMs: number): Promise<
   }
 };
 
-/** `atOnce` callers work, up to `waitingMax` wait, the rest are refused. */
+/** Lets `atOnce` callers work and up to `waitingMax` callers wait; refuses any others. */
 const createTurns = (atOnce: number, waitingMax: number) => {
   const waiting: (() => void)[] = [];
   let busy = 0;

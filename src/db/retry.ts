@@ -5,7 +5,7 @@ import { EtlError, codeOf } from '../core/errors/errors.ts';
 /** server: wait for the server and continue · chunk: repeat the transaction · never: stop. */
 export type Retry = 'server' | 'chunk' | 'never';
 
-/** Other codes stop the run. */
+/** What to do after an error with this code. Codes that are not listed stop the run. */
 export const retryByCode: Readonly<Record<string, Retry>> = {
   // Node: the connection
   ECONNREFUSED: 'server', // nothing listens: the server is down or restarting
@@ -51,7 +51,7 @@ export const retryByCode: Readonly<Record<string, Retry>> = {
 export const lockStates: ReadonlySet<string> = new Set(['55P03', '40P01', '57014']);
 
 export const retryOf = (error: unknown): Retry => {
-  // Waiting does not help if the cause is permanent, such as refused TLS.
+  // The cause decides: waiting does not help if it is permanent, such as refused TLS.
   if (error instanceof EtlError && error.code === 'ETL_CONNECT')
     return retryByCode[codeOf(error.cause) ?? ''] ?? 'never';
   return retryByCode[codeOf(error) ?? ''] ?? 'never';

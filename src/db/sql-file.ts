@@ -12,12 +12,12 @@ export interface SqlText {
   readonly text: string;
 }
 
-/** Errors: ETL_TRANSFORM_FILE. */
+/** Reads a table's SQL file, without its final semicolon. Errors: ETL_TRANSFORM_FILE. */
 export const readSqlFile = async (table: string, { path }: SqlFile, directory: string): Promise<SqlText> => {
   const file = isAbsolute(path) ? path : resolve(directory, path);
   try {
     const text = await readFile(file, 'utf8');
-    // PostgreSQL would report a byte order mark as a syntax error.
+    // Removes a byte order mark, which PostgreSQL would report as a syntax error.
     return { table, file: path, text: text.replace(/^\uFEFF/, '').replace(closing, '') };
   } catch (cause) {
     throw new EtlError('ETL_TRANSFORM_FILE', { table, file, problem: messageOf(cause) }, { cause });
@@ -32,7 +32,7 @@ export const placeInSql = (text: string, offset: number): string => {
   return `:${before.length}:${before.at(-1)!.length + 1}`;
 };
 
-/** Adds line and column in the file. `prefixLength`: characters before the file's text. */
+/** Adds line and column in the SQL file to an error. `prefixLength`: characters before its text. */
 export const transformError = (sql: SqlText, prefixLength: number, cause: unknown): unknown => {
   if (!isRefusal(cause)) return cause;
   const position = Number((cause as { position?: string }).position ?? 0);

@@ -11,7 +11,7 @@ const literal = (value: unknown): string => {
   throw new TypeError(`no literal for a ${typeof value}`);
 };
 
-/** Also matches quoted names and texts, in which $1 is no placeholder. */
+/** Matches placeholders, and quoted names and texts, in which $1 is not a placeholder. */
 const quotedOrPlaceholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g;
 
 /** Inserts values as literals, because multi-statement queries cannot have parameters. */
@@ -28,11 +28,11 @@ export const quoteName = (...parts: readonly string[]): string =>
 export const quoteNames = (names: readonly string[]): string =>
   names.map((name) => quoteName(name)).join(', ');
 
-/** pg_catalog is first, so that no other object hides the server's own. */
+/** Returns a search path. pg_catalog is first, so that nothing hides the server's own objects. */
 export const searchPath = (schemas: readonly string[]): string =>
   quoteNames(['pg_catalog', ...schemas, 'pg_temp']);
 
-/** For places where the grammar takes no parameter (`comment on … is`). */
+/** Quotes a text for statements that cannot have parameters, such as `comment on … is`. */
 export const quoteText = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted;

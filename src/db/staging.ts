@@ -11,7 +11,7 @@ export interface StagingColumn {
   readonly type: string;
 }
 
-/** Unique, because a pipeline's name never contains `__` or ends in `_`. */
+/** Joins both names. The result is unique: a pipeline's name has no `__`, and no `_` at its end. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
 /** Shortens a long name; only a rehearsal's name can be too long. */
@@ -19,8 +19,8 @@ export const stagingTable = (pipeline: string, table: string): string =>
   quoteName(stagingSchema, fittingName(stagingName(pipeline, table)));
 
 /**
- * The table is unlogged (except in rehearsals), so a crash empties it. It has no constraints,
- * indexes or autovacuum: rows were checked before COPY and are read once.
+ * Creates a staging table: unlogged (except in rehearsals), so a crash empties it; without
+ * constraints, indexes and autovacuum, because rows are checked before COPY and read once.
  */
 export const createStaging = (
   pipeline: string,
@@ -37,7 +37,10 @@ export const dropStaging = (pipeline: string, table: string): Query => ({
   text: `drop table if exists ${stagingTable(pipeline, table)}`,
 });
 
-/** A name alone proves nothing: a run of the pipeline must have had such a table. */
+/**
+ * Selects the pipeline's staging tables. The name alone does not prove that a table is one: a run
+ * of the pipeline must have had such a table.
+ */
 export const selectStaging = (pipeline: string): Query => ({
   text: `select substr(c.relname, length($2::text) + 1) as "table"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -49,7 +52,7 @@ export const selectStaging = (pipeline: string): Query => ({
 export const copyText = (target: string, columns: readonly StagingColumn[]): string =>
   `copy ${target} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;
 
-/** Skips and reports rows with an invalid value. PostgreSQL 17 and later. */
+/** COPY that skips and reports rows with an invalid value. Needs PostgreSQL 17. */
 export const copySkipping = (target: string, columns: readonly StagingColumn[]): string =>
   `${copyText(target, columns)} with (on_error ignore, log_verbosity verbose)`;
 
@@ -57,8 +60,8 @@ export const copyBinary = (target: string, columns: readonly StagingColumn[]): s
   `${copyText(target, columns)} with (format binary)`;
 
 /**
- * COPY's csv format needs a quote character. Files without quoting get this one; a record that
- * contains it is rejected before COPY.
+ * Quote character for files without quoting, because COPY's csv format needs one. A record that
+ * contains this character is rejected before COPY.
  */
 export const noQuote = '\u0001';
 

@@ -10,28 +10,28 @@ export interface QueueLink {
   readonly factory: BullMq.BackendFactory;
   /** Waits until BullMQ's connections are closed. */
   readonly end: () => Promise<void>;
-  /** For connections that BullMQ cannot close; later attempts to connect fail. */
+  /** Cuts connections that BullMQ cannot close; later attempts to connect fail. */
   readonly destroy: () => void;
 }
 
-/** While the queue's server is down, a run gives up and starts over; a worker keeps trying. */
+/** Behaviour while the queue's server is down: a run gives up, a worker keeps trying. */
 export type Patience = 'gives up' | 'keeps trying';
 
 export interface QueueBackend {
   readonly label: string;
-  /** Connections of a process that runs a pipeline. */
+  /** Database connections that the queue needs in a process that runs a pipeline. */
   readonly databaseConnectionsMax: number;
-  /** True if queues were ever created there. */
+  /** True if queues were ever created in this backend. */
   readonly isThere: (client: Client) => Promise<boolean>;
-  /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; the driver's own. */
+  /** Makes the backend ready for queues. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, driver's. */
   readonly prepare: (client?: Client, trust?: Trust) => Promise<void>;
-  /** Distinguishes databases whose queues are on the same server. */
+  /** Returns a text that distinguishes databases whose queues are on the same server. */
   readonly namespaceOf: (client: Client) => Promise<string>;
   /**
    * Refuses queues that a copy of this database uses. Errors: ETL_QUEUE_SHARED, those of `prepare`.
    */
   readonly claim: (client: Client, namespace: string) => Promise<void>;
   readonly connect: (namespace: string, patience: Patience) => QueueLink;
-  /** BullMQ's statements are correct, so an error means a lost or refused connection. */
+  /** Converts an error of BullMQ to ours: a lost or refused connection. */
   readonly errorOf: (error: unknown) => unknown;
 }

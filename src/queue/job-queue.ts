@@ -16,13 +16,14 @@ import { loadBullMq } from './bullmq.ts';
 
 export interface Queues {
   readonly backend: QueueBackend;
-  /** Distinguishes the queues of databases that share a server. */
+  /** Text that distinguishes the queues of databases that share a server. */
   readonly namespace: string;
   readonly logger: Logger;
 }
 
 /**
- * BullMQ reports thousands of errors a second while the server is down: each code is logged once.
+ * Logs each error code once, because BullMQ reports thousands of errors a second while the server
+ * is down.
  */
 const quiet = (logger: Logger): ((error: Error) => void) => {
   const said = new Set<string>();
@@ -46,7 +47,7 @@ export const closeBounded = async (close: () => Promise<void>, destroy?: () => v
 
 export interface JobQueue {
   readonly link: QueueLink;
-  /** Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+  /** Uses the queue. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
   readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
 }
 
@@ -78,14 +79,14 @@ const whenReady = async <B extends Queue | Worker>(
   return { bull, close };
 };
 
-/** Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+/** Opens a queue. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
 export const openQueue = async (
   { backend, namespace, logger }: Queues,
   name: string,
   link = backend.connect(namespace, 'gives up'),
 ): Promise<OpenQueue> => {
   const { Queue: BullQueue } = loadBullMq();
-  // Nobody reads the metadata that BullMQ would write.
+  // Skips metadata that BullMQ would write to the queue, because nobody reads it.
   const bull = new BullQueue(name, { ...link.options, skipMetasUpdate: true }, link.factory as never);
   bull.on('error', quiet(logger));
   return { link, ...(await whenReady(bull, backend, link)) };
@@ -118,8 +119,8 @@ interface JobWorkerOptions {
   readonly concurrency: number;
   readonly patience?: Patience;
   /**
-   * One worker of each queue must search for jobs of dead processes. The search writes to the
-   * queue, so it must not follow the queue's removal.
+   * True if this worker searches for jobs of dead processes, as one worker of each queue must. The
+   * search writes to the queue, so it must not happen after the queue was removed.
    */
   readonly findsStalled?: boolean;
   readonly link?: QueueLink | undefined;
@@ -132,8 +133,8 @@ export interface JobWorker {
 }
 
 /**
- * The worker does not run yet: if its first connection failed, it would ask for jobs in an endless
- * loop.
+ * Opens a worker without running it: if its first connection failed, a running worker would ask for
+ * jobs in an endless loop.
  */
 export const openWorker = async (
   { backend, namespace, logger }: Queues,

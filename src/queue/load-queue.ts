@@ -22,14 +22,14 @@ import {
 
 export interface ServeOptions {
   readonly queues: Queues;
-  /** The coordinator's lease. Segments of other generations may overlap with its segments. */
+  /** The coordinator's lease on the run. Segments of other generations may overlap with its own. */
   readonly lease: Lease;
   readonly workers: number;
   /** When aborted, work stops after the current chunks, and closing waits for them. */
   readonly drain: AbortSignal | undefined;
-  /** Rejects if the work must stop for a reason outside the queue. */
+  /** Rejects if the work must stop for another reason than an error of the queue. */
   readonly outside: Promise<never>;
-  /** `leave` is aborted when the queue is left at once. */
+  /** Loads a job; `leave` is aborted when the process must stop loading at once. */
   readonly load: (job: SegmentJob, leave: AbortSignal) => Promise<void>;
   readonly read: (data: unknown, jobId: string) => SegmentJob;
   readonly trace?: TraceContext | undefined;
@@ -38,12 +38,12 @@ export interface ServeOptions {
 export interface Work {
   /** The segments are loaded one after the other, unless `pieceBytes` is set. */
   readonly segments: readonly Segment[];
-  /** Set for a stream that all loaders of a process load together, in pieces of this size. */
+  /** Set for a segment that all loaders of a process load together, in pieces of this size. */
   readonly pieceBytes?: number | undefined;
 }
 
 export interface SegmentJob extends Work {
-  /** Generation of the coordinator that cut the segments. */
+  /** Generation of the coordinator that divided the files into these segments. */
   readonly generation: number;
   readonly trace?: TraceContext | undefined;
 }
@@ -64,7 +64,7 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
-/** After these errors, the coordinator does not want this process any more. */
+/** Errors after which this process must stop helping: its coordinator no longer owns the run. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
 interface IdleWorker extends JobWorker {
@@ -80,7 +80,7 @@ const openIdle = async (
   let working: ((job: Job) => Promise<void>) | undefined;
   const opened = await openWorker(queues, loadQueueName(runId), (job: Job) => working!(job), {
     concurrency,
-    // A helper may start just after the coordinator has removed the queue.
+    // Not for a helper, which may start just after the coordinator has removed the queue.
     findsStalled: link !== undefined,
     link,
   });
@@ -91,7 +91,7 @@ const openIdle = async (
   return { ...opened, start };
 };
 
-/** Only a coordinator passes its own worker. */
+/** Loads jobs of the queue until closed. Only a coordinator passes a worker of its own. */
 export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorker): Promise<Service> => {
   const { UnrecoverableError } = loadBullMq();
   const leaving = new AbortController();
@@ -104,18 +104,18 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
     try {
       const job = options.read(data, id);
       const { generation } = job;
-      // A former coordinator added the job.
+      // A former coordinator added this job, so it is skipped.
       if (generation < ours) return;
       if (generation > ours) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
-      // For a second delivery, the ledger shows what the first one loaded.
+      // A job may be delivered twice; the ledger shows what the first delivery has loaded.
       await options.load(job, leaving.signal);
     } catch (error) {
       fail(error);
       // Only the code is stored: BullMQ cannot store a message with a NUL or a lone surrogate.
       const code = codeOf(error) ?? 'unknown';
-      // A process that leaves returns its job.
+      // A process that stops serving the queue returns its job for another process.
       const isLeaving = leaving.signal.aborted || options.drain?.aborted === true || unwantedCodes.has(code);
-      // A helper's error may be its own, such as an unreadable file: others may retry.
+      // An error may concern only a helper, such as an unreadable file: other processes may retry.
       const isFinal = retryOf(error) === 'never' && coordinators !== undefined && !isLeaving;
       throw isFinal ? new UnrecoverableError(code) : new Error(code);
     }
@@ -140,7 +140,7 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
   return service;
 };
 
-/** `failedCodes`: the error codes of failed jobs, of all processes. */
+/** Counts the jobs that are not finished, and reads the error code of a failed job, if any. */
 const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: readonly string[] }> => {
   const { failed = 0, ...open } = await ask((bull) =>
     bull.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed'),
@@ -150,7 +150,7 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
-/** Polls the queue only for jobs of other processes. */
+/** Waits for all jobs. Polls the queue only while other processes have jobs. */
 const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySet<string>): Promise<void> => {
   for (let known = 0; ;) {
     const wake = new AbortController();
@@ -161,12 +161,12 @@ const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySe
       wake.abort();
     }
     known = service.done.size;
-    // Compares ids, because a former coordinator may have added other jobs.
+    // Compares ids, because `done` may contain jobs that a former coordinator has added.
     if (known >= jobs.size && [...jobs].every((id) => service.done.has(id))) return;
     const { open, failedCodes } = await look(queue);
     if (open === 0 && failedCodes.length === 0) return;
     if (failedCodes.length > 0) {
-      // Another process's failure is only a code, so our own is thrown if there is one.
+      // Prefers this process's own error: of another process's error, only the code is known.
       await Promise.race([service.failed, sleep(queuePollMs)]);
       throw new EtlError('ETL_WORKER_FAILED', { problem: failedCodes[0] });
     }
@@ -186,7 +186,7 @@ const addJobs = async (
     opts: {
       jobId: jobIdOf(work),
       removeOnComplete: true,
-      // Another process gets the job if a helper loses its connection.
+      // Retried, so that another process gets the job if a helper loses its connection.
       attempts: jobAttemptsMax,
       backoff: jobBackoffMs,
     },
@@ -214,11 +214,11 @@ export interface LoadQueue {
    * are done; the queue may still be closing. The first failure stops this process's work.
    */
   readonly workOff: (options: ServeOptions, batches: AsyncGenerator<readonly Work[], void>) => Promise<void>;
-  /** Errors: why the queue could not be emptied at the end. */
+  /** Closes the queue. Errors: why the queue could not be emptied at the end. */
   readonly close: () => Promise<void>;
 }
 
-/** Works in the background: `emptied` and `workOff` report errors. */
+/** Opens the queue in the background: `emptied` and `workOff` report errors of opening it. */
 export const openLoadQueue = (queues: Queues, runId: number, workers: number): LoadQueue => {
   const link = queues.backend.connect(queues.namespace, 'gives up');
   const opening = openQueue(queues, loadQueueName(runId), link);
@@ -240,7 +240,7 @@ export const openLoadQueue = (queues: Queues, runId: number, workers: number): L
   const work = async (options: ServeOptions, batches: AsyncGenerator<readonly Work[]>): Promise<void> => {
     const queue = await readying;
     const feeding = addAll(queue, options, batches);
-    // Adding a batch may fail when the queue is no longer served.
+    // Awaited below; if the service fails first, an error of adding must not count as unhandled.
     feeding.catch(() => undefined);
     const service = await serveQueue(options, await idle);
     try {

@@ -22,8 +22,8 @@ interface SocketSet {
 }
 
 /**
- * Never connects. It cannot throw: pools call `open` in callbacks, where an error would end the
- * process.
+ * Returns a socket that refuses to connect. Throwing instead would end the process, because pools
+ * open connections in callbacks.
  */
 const refusedSocket = (): Socket => {
   const socket = new Socket();
@@ -55,7 +55,7 @@ export const createSocketSet = (): SocketSet => {
   };
 };
 
-/** One is enough for short statements. A worker opens another connection for LISTEN. */
+/** Connections of a pool, enough for short statements. A worker opens another one for LISTEN. */
 const poolConnections = 1;
 
 const queueSchema = 'etl_queue';
@@ -71,7 +71,7 @@ const isCurrent = async (client: Client): Promise<boolean> => {
 const isKnown = async (client: Client, trust: Trust | undefined): Promise<boolean> =>
   trust?.schemas[queueSchema] !== undefined && (await areSame(client, trust, [queueSchema]));
 
-/** Creates the schema before the check, so that no untrusted role can create it afterwards. */
+/** Creates the schema, then checks its owner, so that no untrusted role can create it later. */
 const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
   if (!(await isKnown(client, trust))) {
     await withTransaction(client, () => ensureSchema(client, queueSchema));
@@ -81,8 +81,8 @@ const prepareSchema = async (client: Client, trust?: Trust): Promise<void> => {
 };
 
 /**
- * Sets the search path after login: PgBouncer refuses the startup parameter `options`. Proved by
- * test/services/queue-options.test.ts.
+ * A client of BullMQ. Sets the search path after login, because PgBouncer refuses the startup
+ * parameter `options`. Proved by test/services/queue-options.test.ts.
  */
 class QueueClient extends GuardedClient {
   constructor({ config, query_timeout, stream }: ReturnType<typeof poolConfig>) {
@@ -99,8 +99,8 @@ const poolConfig = ({ config }: ServerAddress, sockets: SocketSet) => ({
 });
 
 /**
- * BullMQ ignores a pool's schema, and does not listen for connection errors, so its schema and
- * client class are replaced. Proved by test/services/queue-connections.test.ts and
+ * Creates BullMQ's backend with our schema and client class: BullMQ itself ignores a pool's schema,
+ * and does not listen for connection errors. Proved by test/services/queue-connections.test.ts and
  * queue-options.test.ts.
  */
 const backendOver =
@@ -126,12 +126,12 @@ const link = (address: ServerAddress): QueueLink => {
     options: { connection: pool },
     factory: backendOver(config),
     end: async () => {
-      // The pool does not wait until the server has closed the connections.
+      // pool.end() does not wait until the server has closed the connections, so we wait below.
       await pool.end();
       await sockets.closed();
     },
     destroy: () => {
-      // BullMQ, which listened for the pool's errors, may be closed already.
+      // Ignores errors of the pool, for which a closed BullMQ no longer listens.
       pool.removeAllListeners('error').on('error', () => undefined);
       sockets.destroy();
     },
@@ -145,7 +145,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   prepare: (client, trust) =>
     client === undefined ? withClient(address, (own) => prepareSchema(own)) : prepareSchema(client, trust),
   namespaceOf: () => Promise.resolve(''),
-  // A copy of the database has its own copy of the queue.
+  // Nothing to claim: a copy of the database has its own copy of the queue.
   claim: () => Promise.resolve(),
   // Ignores its arguments: each database has its own schema, and BullMQ's pool reconnects by
   // itself.

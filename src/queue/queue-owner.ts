@@ -5,15 +5,16 @@
 // that uses the queue sets a new mark, first in the database, then in Redis. A mark in Redis that
 // the database does not know is refused (ETL_QUEUE_SHARED).
 //
-// So only the first of a database and its copy can use the queue. A process that is killed in
-// between leaves an unused mark, which is harmless. Proved by test/fault/queue-owner.test.ts.
+// So if a database is copied, only the first of both that sets a mark can use the queue. A process
+// that is killed between the two steps leaves an unused mark, which is harmless. Proved by
+// test/fault/queue-owner.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { runQuery, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { EtlError } from '../core/errors/errors.ts';
 
-/** The identity survives restart, failover and renaming. */
+/** Returns an identity of the database that survives restart, failover and renaming. */
 export const databaseIdentity = async (client: Client): Promise<string> => {
   const { rows } = await client.query(
     `select system_identifier || '-' || oid as identity
@@ -30,13 +31,13 @@ export interface MarkStore {
   readonly swap: (before: string | null, next: string) => Promise<boolean>;
 }
 
-/** A younger mark is not replaced: hundreds of runs may be enqueued per second. */
+/** A mark younger than this is not replaced: hundreds of runs may be enqueued per second. */
 const markFreshMs = 20_000;
 
-/** Older marks are deleted; a Redis with such an old mark is then refused. */
+/** Marks older than this are deleted; a Redis that still has such a mark is refused. */
 const marksKept = '14 days';
 
-/** A swap fails only if another process has set a mark. */
+/** Attempts to replace the mark. One fails only if another process has set a mark meanwhile. */
 const claimAttemptsMax = 100;
 
 const findMark = (prefix: string, mark: string): Query => ({
@@ -55,7 +56,7 @@ const forgetMarks = (prefix: string): Query => ({
   values: [prefix, marksKept],
 });
 
-/** Errors: ETL_QUEUE_SHARED. */
+/** Checks the mark in Redis, and replaces it unless it is fresh. Errors: ETL_QUEUE_SHARED. */
 export const claimQueue = async (client: Client, store: MarkStore, prefix: string): Promise<void> => {
   for (let attempts = 0; attempts < claimAttemptsMax; attempts += 1) {
     const before = await store.read();
@@ -66,7 +67,7 @@ export const claimQueue = async (client: Client, store: MarkStore, prefix: strin
       if (known.isFresh) return;
     }
     const next = randomBytes(16).toString('hex');
-    // Stored first, because an unknown mark in Redis would lock this database out.
+    // Stored in the database first: a mark in Redis that it does not know would lock it out.
     await runQuery(client, addMark(prefix, next));
     if (!(await store.swap(before, next))) continue;
     await runQuery(client, forgetMarks(prefix));

@@ -49,7 +49,7 @@ const readHost = (text: string, defaultPort: number): RedisAddress['hosts'][numb
   return { host: host!.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
 };
 
-/** No braces, which would move keys into other slots of a Cluster. */
+/** Matches a valid prefix, without braces: they would move keys into other slots of a Cluster. */
 const prefixPattern = /^[\w.-]{1,63}$/;
 
 const checkPrefix = (prefix: string | undefined): string | undefined => {
@@ -68,7 +68,7 @@ const decoded = (text: string | undefined): string | undefined => {
   }
 };
 
-/** Errors: ETL_USAGE, which never repeats the URL, because it may hold a password. */
+/** Reads the address. Errors: ETL_USAGE, without the URL, because it may hold a password. */
 export const readRedisAddress = (options: RedisOptions): RedisAddress => {
   const { url, sentinel, sentinelPassword, cluster = false } = options;
   const { scheme, username, password, hosts, database } =
@@ -95,7 +95,7 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
 
 const truths = new Set(['1', 'true', 'yes', 'on']);
 
-/** undefined: queues are in PostgreSQL. */
+/** Reads Redis options from the environment; undefined: queues are in PostgreSQL. */
 export const redisOfEnvironment = (
   env: Readonly<Record<string, string | undefined>>,
 ): RedisOptions | undefined =>

@@ -35,9 +35,9 @@ const nodeOptions = (
   ...(password !== undefined && { password }),
   ...(tls !== undefined && { tls }),
   connectTimeout: connectTimeoutMs,
-  // BullMQ's longest command waits ten seconds for a job.
+  // Longer than BullMQ's longest command, which waits ten seconds for a job.
   socketTimeout: queueQueryTimeoutMs,
-  // BullMQ requires null. Connections give up, commands do not.
+  // BullMQ requires null: commands wait for a connection. retryStrategy limits reconnecting.
   maxRetriesPerRequest: null,
   retryStrategy: pauseBefore(patience),
 });
@@ -50,7 +50,7 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
     return new Cluster([...hosts], {
       redisOptions: node,
       clusterRetryStrategy: pauseBefore(patience),
-      // Certificates name the host, not its address.
+      // Keeps host names, because certificates contain the name of the host and not its address.
       ...(tls !== undefined && { dnsLookup: (name, callback) => callback(null, name) }),
     });
   if (sentinel === undefined) return new Redis({ ...node, ...hosts[0], db: database });
@@ -65,7 +65,7 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
   });
 };
 
-/** Redis is starting, failing over, or cut off. An error text begins with its code. */
+/** Codes of errors while Redis is starting, failing over, or cut off. An error begins with one. */
 const transientRefusals = new Set([
   'LOADING', // reading its file
   'MASTERDOWN', // a replica without its master
@@ -86,7 +86,7 @@ const permanentRefusal = (label: string, error: unknown): EtlError | undefined =
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };
 
-/** A Cluster hides the cause of an error in `lastNodeError`. */
+/** Opens Redis for `use`. A Cluster hides the cause of an error in `lastNodeError`. */
 const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) => Promise<T>): Promise<T> => {
   const client = openRedis(address, 'gives up');
   let last: unknown;
@@ -106,7 +106,7 @@ const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) =>
   }
 };
 
-/** The braces put all keys into one hash slot, which a Cluster requires. */
+/** Prefix of all keys. The braces put them into one hash slot, which a Cluster requires. */
 const keyPrefix = (namespace: string): string => `{etl-${namespace}}`;
 
 const swapScript = `
@@ -129,7 +129,7 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
   let isOver = false;
   const track = <Client extends RedisClient>(client: Client): Client => {
     clients.add(client);
-    // BullMQ listens for errors, too, but not all the time.
+    // Without a listener, an error would end the process; BullMQ does not listen all the time.
     client.on('error', () => undefined);
     client.once('end', () => clients.delete(client));
     const duplicate = (client.duplicate as (...given: unknown[]) => RedisClient).bind(client);

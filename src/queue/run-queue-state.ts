@@ -18,12 +18,12 @@ export interface QueueDepth {
   readonly oldestAt: Date | null;
 }
 
-/** The sums of all queues of runs, and each queue. */
+/** The sums over all queues of runs, and the numbers of each queue. */
 export interface RunQueueDepths extends QueueDepth {
   readonly queues: readonly (QueueDepth & { readonly queue: string })[];
 }
 
 export interface RunQueueState extends RunQueueDepths {
-  /** Newest first. These failures have no row in etl.run. */
+  /** Failures before a run began, newest first; they have no row in etl.run. */
   readonly failures: readonly RunFailure[];
 }

@@ -12,7 +12,7 @@ export const bullNameOf = (queueName: string): string =>
 export interface AddRunOptions {
   readonly queueName: string;
   readonly delayMs: number;
-  /** 1 is first; a job without a priority goes before all jobs with a priority. */
+  /** 1 comes first; a job without a priority comes before all jobs with a priority. */
   readonly priority: number | undefined;
   readonly dedupe: string | undefined;
 }
@@ -20,7 +20,7 @@ export interface AddRunOptions {
 const jobOptions = {
   attempts: runAttemptsMax,
   backoff: { type: 'exponential', delay: runBackoffMs },
-  // The history of runs is in etl.run.
+  // Keeps few finished jobs, because the history of runs is in etl.run.
   removeOnComplete: { count: finishedRunJobsKept },
   removeOnFail: { count: finishedRunJobsKept },
 };
@@ -60,7 +60,7 @@ const restoreOn = (queues: Queues, queueName: string, jobs: readonly RunJob[]): 
     return restored;
   });
 
-/** Adds missing jobs under their own ids; returns these ids. */
+/** Adds the jobs that are missing on their queue, under the given ids; returns the added ids. */
 export const restoreRuns = async (queues: Queues, jobs: readonly RunJob[]): Promise<readonly string[]> => {
   const restored: string[] = [];
   for (const queueName of new Set(jobs.map((job) => job.queue)))
@@ -128,7 +128,7 @@ export const listRunJobs = (
   withQueue(queues, bullNameOf(queueName), async ({ ask }) => {
     const listed: ListedJob[] = [];
     for (const [state, types] of listedStates) {
-      // A job may be removed after its id was read.
+      // Drops missing jobs: a job may be removed after BullMQ has read its id.
       const found = (await ask((bull) => bull.getJobs([...types], 0, limit - 1, true))).filter(Boolean);
       for (const { id, data, timestamp, attemptsStarted } of found.slice(0, limit))
         listed.push({

@@ -1,4 +1,4 @@
-// Works off the run queues of one process, one run at a time.
+// Works off run queues in one process, one run at a time.
 //
 // Each queue has a worker. The first worker that gets a job pauses the others. A worker that gets a
 // job at the same time returns the job, for an idle process.
@@ -26,11 +26,11 @@ const createTurns = () => {
   const workers: JobWorker[] = [];
   let isBusy = false;
   let isOver = false;
-  // Another worker may have got a job in the meantime.
+  // Does nothing if another worker has got a job in the meantime.
   const resume = (queue: number): void => {
     if (!isOver && !isBusy) void workers[queue]!.bull.resume();
   };
-  /** Resumes the other queues first, so that a queue that is never empty does not block them. */
+  /** Resumes the other queues before this one, which might never be empty and would block them. */
   const resumeBehind = async (queue: number): Promise<void> => {
     for (let step = 1; step < workers.length; step += 1) resume((queue + step) % workers.length);
     await sleep(otherQueuesFirstMs, undefined, { ref: false });
@@ -47,7 +47,7 @@ const createTurns = () => {
         return await work();
       } finally {
         isBusy = false;
-        // Otherwise BullMQ would fetch the next job from the same queue.
+        // Without this pause, BullMQ would fetch the next job from the same queue.
         if (workers.length > 1) setImmediate(() => void resumeBehind(queue));
       }
     },
@@ -65,7 +65,7 @@ const attempt = async (work: () => Promise<RunOutcome>): Promise<RunOutcome> => 
   }
 };
 
-/** Continues if the queue's server restarts. If this process dies, another one gets its job. */
+/** Serves the queues, also after their server restarts. If we die, another process gets our job. */
 export const serveRuns = async (
   queues: Queues,
   queueNames: readonly string[],

@@ -16,7 +16,7 @@ interface Enqueueing {
   readonly pipeline: string;
 }
 
-/** `trace`, for the job, is undefined without a tracer. */
+/** Makes a span around `send`, and passes it the span's context; undefined without a tracer. */
 export const traceSending = async <T>(
   { tracer, queueName, pipeline }: Enqueueing,
   send: (trace: TraceContext | undefined) => Promise<T>,
@@ -37,11 +37,11 @@ export interface Delivery {
   readonly queueName: string;
   readonly jobId: string;
   readonly pipeline: string;
-  /** Span that enqueued the job; undefined: none. */
+  /** Span of enqueueing the job; undefined: it was not traced. */
   readonly parent: TraceContext | undefined;
 }
 
-/** Each delivery of a job has its own span. */
+/** Makes a span around the work of one delivery of a job. */
 export const traceDelivery = async <T>(
   { tracer, queueName, jobId, pipeline, parent }: Delivery,
   work: (trace: TraceContext | undefined) => Promise<T>,

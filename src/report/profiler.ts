@@ -14,14 +14,14 @@ import type { ServerAddress } from '../db/connect/address.ts';
 /** Times in /proc are in hundredths of a second. */
 const msPerTick = 10;
 
-/** Matches `user@host:port/database` of a server on this machine; a path is a socket's. */
+/** Matches `user@host:port/database` if the host is this machine, or the path of a Unix socket. */
 const loopback = /@(?:localhost|127\.|::1|\[::1\]|\/)/;
 
-/** Processor time of a server process in milliseconds; undefined: hidden, or not PostgreSQL's. */
+/** Returns a server process's CPU time in milliseconds; undefined: hidden, or not PostgreSQL. */
 const usedBy = (pid: number): number | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // Containers number their processes themselves, so this may be another process.
+    // The server's container may number processes itself, so the pid here may be another process.
     if (!text.includes('(postgres)')) return undefined;
     const [user, system] = text
       .slice(text.lastIndexOf(')') + 2)
@@ -34,7 +34,7 @@ const usedBy = (pid: number): number | undefined => {
   }
 };
 
-/** Returns a function: processor milliseconds since its last call; 0 if hidden. */
+/** Returns a function that returns CPU milliseconds of server processes since its last call. */
 const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly number[]) => number) => {
   const isHere = embedded !== undefined || loopback.test(label);
   const last = new Map<number, number>();
@@ -52,15 +52,15 @@ const watchSessions = ({ label, embedded }: ServerAddress): ((pids: readonly num
   };
 };
 
-/** Processor time in milliseconds. */
+/** CPU time in milliseconds. */
 interface Usage {
-  /** All processes, since the machine started. */
+  /** Time of all processes since the machine started. */
   readonly busy: number;
-  /** All cores, busy and idle. */
+  /** Busy and idle time of all cores. */
   readonly total: number;
-  /** This process with its threads. */
+  /** Time of this process with its threads. */
   readonly own: number;
-  /** The run's sessions, if the server is on this machine under Linux. */
+  /** Time of the run's sessions, if the server is on this machine under Linux. */
   readonly server: number;
 }
 
@@ -122,11 +122,12 @@ interface Profiler {
   readonly stop: () => Promise<void>;
 }
 
-/** Each query takes less than 1 ms. */
+/** How often the server is queried; each query takes less than 1 ms. */
 const intervalMs = 25;
 
 /**
- * SQL: what the run's sessions do; null: idle. An active session without a wait event is running.
+ * SQL: counts the run's sessions by what they do (null: idle). An active session without a wait
+ * event is running.
  */
 const selectSessions = `
   select case when state is distinct from 'active' then null when wait_event_type is null then 'running'
@@ -136,7 +137,7 @@ const selectSessions = `
   where application_name = $1 and pid <> pg_backend_pid()
   group by 1`;
 
-/** Ends at the signal, or when the server is lost. */
+/** Samples what the sessions do, until the signal is aborted or the server is lost. */
 const sampleSessions = async (
   address: ServerAddress,
   logger: Logger,
@@ -167,7 +168,7 @@ const sharesOf = (samples: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): R
       .map(([doing, count]) => ({ step, doing, share: rounded(count / total) }));
   });
 
-/** After planning, watches `server` over a connection of its own. */
+/** Starts a profiler. After planning, it watches `server`, if set, over its own connection. */
 export const startProfiler = (server: ServerAddress | undefined, logger: Logger): Profiler => {
   const load = new Map<string, Times>();
   const build: BuildTime[] = [];

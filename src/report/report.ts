@@ -21,21 +21,21 @@ export interface Listening {
 
 export interface Reporter {
   readonly logger: Logger;
-  /** An error of the host's listener ends the run. */
+  /** Reports an event; throws if the host's listener throws, which ends the run. */
   readonly emit: (event: RunEvent) => void;
   readonly stepEnded: (step: RunStep, seconds: number) => void;
   readonly built: (table: string, what: BuildWhat, seconds: number) => void;
-  /** `parent`: the load step's span, perhaps of another process. */
+  /** Traces a segment; `parent` is the load step's span, possibly of another process. */
   readonly segment: (
     about: { readonly run: number; readonly table: string; readonly file: string },
     parent: TraceContext | undefined,
   ) => SegmentTrace;
   readonly trace: () => TraceContext | undefined;
-  /** Committed chunks plus started parts of built tables: grows while the run advances. */
+  /** Counts committed chunks and started parts of built tables: grows while the run advances. */
   readonly progress: () => number;
   readonly steps: () => readonly StepTime[];
   readonly measured: () => Measurements;
-  /** True with `--profile`: the result gets the measurements, which include the server. */
+  /** True with `--profile`: the run's result then has measurements, also of the server. */
   readonly isProfiled: boolean;
   readonly unsaved: () => Unsaved;
   readonly end: (error?: unknown) => Promise<void>;
@@ -46,8 +46,9 @@ const listenerError = (cause: unknown): EtlError =>
   new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
 
 /**
- * A listener's promise is not awaited: a rejection is logged, and the next event ends the run.
- * Proved by test/integration/library.test.ts, "has a listener that fails later".
+ * Returns a function that calls the host's listener without awaiting its promise. A rejection is
+ * logged, and the next event then ends the run. Proved by test/integration/library.test.ts, "has a
+ * listener that fails later".
  */
 const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) => void) => {
   let failure: EtlError | undefined;
@@ -66,7 +67,7 @@ const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) 
   };
 };
 
-/** A repeated step, such as after a crash, has one sum. */
+/** Adds a step's time. A repeated step, for example after a crash, is added to the first one. */
 const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
   const index = steps.findIndex(({ step: known }) => known === name);
   if (index === -1) steps.push({ step: name, seconds });
@@ -81,7 +82,7 @@ export interface Reported {
     readonly parent?: TraceContext | undefined;
     readonly onChunk?: ((times: LoadTimes) => void) | undefined;
   };
-  /** Only the coordinator makes a span for the whole run. */
+  /** The process's role: only the coordinator makes a span for the whole run. */
   readonly as: 'coordinator' | 'helper';
 }
 

@@ -16,7 +16,7 @@ interface RunTrace {
   readonly end: (error?: unknown) => void;
 }
 
-/** Starts the run's span below `parent`, a job's span, or else below the active span. */
+/** Starts the run's span as a child of `parent`, a job's span; without it, of the active span. */
 export const traceRun = (tracer: Tracer, pipeline: string, parent: TraceContext | undefined): RunTrace => {
   const own: Attributes = { 'sluice.pipeline': pipeline };
   const run = startSpan(tracer, `run ${pipeline}`, { parent: parent ?? 'active', attributes: own });
@@ -99,7 +99,7 @@ export interface SegmentTrace {
   readonly failed: (error: unknown) => void;
 }
 
-/** `parent` is the load step's span; without it, nothing is traced. */
+/** Starts a segment's span below `parent`, the load step's span; undefined without `parent`. */
 export const traceSegment = (
   tracer: Tracer,
   parent: TraceContext | undefined,

@@ -18,7 +18,7 @@ interface SpanOptions {
   readonly startMs?: number;
 }
 
-/** Numbers and names only: values of parameters or fields, and messages, may be secret. */
+/** Attributes: only numbers and names, because values of parameters or fields may be secret. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Span {
@@ -31,7 +31,7 @@ export interface Span {
   readonly span: OpenTelemetry.Span;
 }
 
-/** Codes that are no error in a trace: the run was stopped, or another process does the work. */
+/** Codes that do not count as errors in a trace: the run was stopped, or is run elsewhere. */
 const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
 
 /** Formats a span's context as W3C Trace Context, §3.2. */
@@ -42,7 +42,7 @@ const traceContextOf = ({ span }: Pick<Span, 'span'>): TraceContext | undefined 
   const { traceId, spanId, traceFlags, traceState } = context;
   const flags = traceFlags.toString(16).padStart(2, '0');
   const traceparent = `00-${traceId}-${spanId}-${flags}`.toLowerCase();
-  // The standard asks to drop a tracestate that is too long.
+  // Drops a tracestate that is too long, as the standard asks.
   const tracestate = traceState?.serialize() ?? '';
   return { traceparent, ...(tracestate !== '' && tracestate.length <= traceStateCharsMax && { tracestate }) };
 };
@@ -76,7 +76,7 @@ export const withinSpan = async <T>(
   }
 };
 
-/** Ignores errors, because a broken tracer must not end a run. */
+/** Calls a function and ignores its errors, because a broken tracer must not end a run. */
 const quietly = <T>(call: () => T): T | undefined => {
   try {
     return call();

@@ -2,6 +2,6 @@
 
 /** An OpenTelemetry `Tracer`. A program that passes one needs the package `@opentelemetry/api`. */
 export interface Tracer {
-  // A method: its parameters are checked loosely, so that OpenTelemetry's Tracer fits.
+  // Declared as a method: TypeScript checks parameters loosely, so OpenTelemetry's Tracer fits.
   startSpan(name: string, options?: object, context?: object): object;
 }

@@ -37,7 +37,7 @@ const unknownPipeline = (
   return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
 };
 
-/** Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
+/** Loads all pipelines of the folder. Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
 export const loadCatalog = async (folder: string): Promise<Catalog> => {
   const refuse = (problem: string): never => {
     throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem });
@@ -63,12 +63,12 @@ export const loadCatalog = async (folder: string): Promise<Catalog> => {
   };
 };
 
-/** Names that `findPipeline` accepts, without loading files. Errors: ETL_PIPELINE_FOLDER. */
+/** Lists names that `findPipeline` accepts, without loading files. Errors: ETL_PIPELINE_FOLDER. */
 export const pipelinesOf = async (folder: string): Promise<readonly string[]> =>
   (await listFolder(folder)).map((file) => parse(file).name);
 
 /**
- * Tries the file's name first, then the names of all pipelines that can be loaded. Errors:
+ * Finds a pipeline by its file's name, otherwise by loading all files that can be loaded. Errors:
  * ETL_PIPELINE_UNKNOWN, ETL_PIPELINE_FOLDER; those of loadPipelineFile.
  */
 export const findPipeline = async (folder: string, name: string): Promise<LoadedPipeline> => {

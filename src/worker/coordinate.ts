@@ -1,5 +1,4 @@
-// Works off a job of the run queue: finds pipeline and run, coordinates the run, reports the
-// outcome.
+// Works off a job of a run queue: finds pipeline and run, coordinates the run, reports the outcome.
 
 import { runOfJob } from '../ledger/run/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
@@ -30,11 +29,11 @@ export interface Shared {
   readonly abort: AbortController;
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** `pipeline` is undefined if the request cannot be read. */
+  /** Returns a pipeline's receivers; `pipeline` is undefined if the job cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 
-/** The run of an earlier delivery of the job. */
+/** Finds the run that an earlier delivery of the same job has begun, if any. */
 const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof runOfJob> => {
   const { backend, namespace } = site.queues;
   const run = await withClient(site.address, async (client) => {
@@ -58,7 +57,7 @@ const runRequest = async (
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
-  // Later deliveries continue with the run's own data and parameters.
+  // A later delivery continues its run, with the definition and parameters that the run recorded.
   const isFirst = earlier === undefined;
   const { params, definition: hash } = earlier ?? request;
   const definedBy = isFirst ? request.definedBy : undefined;
@@ -98,7 +97,7 @@ const runRequest = async (
   return outcome;
 };
 
-/** If the schedule cannot record the outcome, the run is not repeated. */
+/** Records the run's outcome in its schedule. A failure is logged; it must not repeat the run. */
 const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: string): Promise<void> => {
   if (!isScheduledJob(jobId)) return;
   await withClient(site.address, (client) => runQuery(client, recordJobEnd(jobId, state))).catch(
@@ -145,7 +144,7 @@ export const coordinate = async (
       logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
-    // A started or cancelled run records its end itself.
+    // Records only failures before the run: a started or cancelled run records its own end.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
       await recordFailure(
         site.address,

@@ -1,4 +1,4 @@
-// Delivers notifications beside the worker's runs: a slow receiver blocks nothing else.
+// Delivers notifications while the worker does other work: a slow receiver blocks nothing else.
 
 import { withClient } from '../db/client.ts';
 import { asEtlError } from '../core/errors/errors.ts';

@@ -27,7 +27,7 @@ export interface EnqueueOptions extends SiteOptions {
   readonly directory?: string;
   /** Earliest start. Default: now. */
   readonly at?: Date;
-  /** From 1, which is first. A run without a priority goes before all runs with a priority. */
+  /** 1 comes first. A run without a priority comes before all runs with a priority. */
   readonly priority?: number;
   /** While a run with the same key waits or runs, no other run is added. */
   readonly dedupe?: string;
@@ -55,7 +55,7 @@ type RequestOptions = Pick<
   'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh' | 'allowShrink'
 >;
 
-/** Errors: those of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE. */
+/** Makes a job's data. Errors: those of declaration and parameters, ETL_JOB_INVALID, ETL_USAGE. */
 export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
   const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false } = options;
   const { allowShrink = [] } = options;

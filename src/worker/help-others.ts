@@ -19,7 +19,7 @@ interface LoadingRow {
 export interface Helper {
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
-  /** Finds a run to help, unless this worker already helps one. */
+  /** Polls for a run to help, unless this worker already helps a run. */
   readonly look: Look;
   readonly close: () => Promise<void>;
 }
@@ -40,20 +40,20 @@ const loadingRuns = (client: Client, queueNames: readonly string[]): Promise<rea
     values: [queueNames],
   });
 
-/** Stop signals: `pausing` for a run of the worker's own, `over` for good. */
+/** Signals to stop helping: `pausing` while the worker has its own run, `over` for good. */
 interface Rest {
   readonly over: AbortController;
   pausing: AbortController;
   isResting: boolean;
 }
 
-/** A refused run is remembered by its id, or by its id and its coordinator's generation. */
+/** Keys of a run that must not be helped again: for good, or only under this coordinator. */
 const keysOf = ({ id, generation }: LoadingRow): readonly string[] => [`${id}`, `${id} ${generation}`];
 
-/** The run can be helped under its next coordinator, which has another generation. */
+/** Errors after which the run can be helped again under its next coordinator. */
 const coordinatorCodes = new Set(['ETL_JOIN_REFUSED', 'ETL_RUN_SUPERSEDED', 'ETL_LOCK_LOST']);
 
-/** Returns a key not to help again; undefined: none. */
+/** Helps a run. Returns its key if it must not be helped again. */
 const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promise<string | undefined> => {
   const { catalog, logger, common, fromWorker, abort } = options;
   const { pipeline: name, params, id: run } = row;

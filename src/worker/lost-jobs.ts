@@ -9,7 +9,7 @@ import type { Site } from './site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
 
-/** Only a pipeline's newest run can continue. */
+/** Unfinished runs that can continue: only a pipeline's newest run can. */
 const selectUnfinished = `
   select job, queue, pipeline, definition_hash as definition, pinned_params as params
     from etl.run r
@@ -18,8 +18,8 @@ const selectUnfinished = `
       and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
 
 /**
- * Restoring a job whose worker is alive is harmless: the next worker finds the pipeline locked,
- * then the run published.
+ * Adds missing jobs to the queues. This is harmless if a job's worker is still alive: the next
+ * worker finds the pipeline locked, and later the run published.
  */
 const restoreLostJobs = async (
   client: Client,

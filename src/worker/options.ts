@@ -1,4 +1,5 @@
-// Options of workers and of enqueuing. Only types, so that a host's compiler follows no dependency.
+// Options of workers and of enqueuing. Has only types, so that a host's compiler needs none of our
+// dependencies.
 
 import type { ConnectionOptions } from '../db/connect/connection.ts';
 import type { Logger } from '../core/logger.ts';

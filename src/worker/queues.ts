@@ -19,11 +19,11 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
   });
 };
 
-/** Removes duplicates; the default is the default queue. Errors: ETL_USAGE. */
+/** Checks names and removes duplicates; without names, returns `default`. Errors: ETL_USAGE. */
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
-/** BullMQ cannot list its queues. */
+/** Records the names of queues, because BullMQ cannot list its queues. */
 export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
   await runQuery(client, { text, values: [queueNames.toSorted()] });
@@ -58,7 +58,7 @@ export interface QueuesSeen extends RunQueueDepths {
   readonly jobs: readonly (ListedJob & { readonly queue: string })[];
 }
 
-/** undefined if nothing was ever enqueued. Errors: those of the queue's server. */
+/** Reads all queues; undefined if nothing was ever enqueued. Errors: those of their server. */
 export const readQueues = async (
   client: Client,
   backend: QueueBackend,

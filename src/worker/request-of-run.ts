@@ -1,4 +1,4 @@
-// Requests the continuation of a run in the ledger.
+// Makes the job that continues a run from its row in the ledger.
 
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 
@@ -8,7 +8,7 @@ export interface RunRow {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Errors: ETL_JOB_INVALID. */
+/** Returns the job's data. Errors: ETL_JOB_INVALID. */
 export const requestOfRun = (
   { pipeline, definition, params }: RunRow,
   jobId: string,

@@ -10,8 +10,9 @@ export const loadPromClient = (): typeof PromClient =>
   createRequire(import.meta.url)('prom-client') as typeof PromClient;
 
 /**
- * Returns undefined without an answer in time, so that a scrape still reports this process's
- * counts. Asks nothing after the signal: a host's registry outlives the worker.
+ * Returns a function that calls `read`, and returns undefined if the answer is late: a scrape must
+ * still report this process's counts. It stops calling `read` when `signal` is aborted, because a
+ * host's registry outlives the worker.
  */
 export const createAsker = <T>(
   read: () => Promise<T>,

@@ -17,7 +17,7 @@ export interface Site {
   readonly queues: Queues;
 }
 
-/** Uses no queue, for work that must not depend on it. */
+/** Opens a connection after migrating the bookkeeping. Does not connect to the queue. */
 export const withBookkeeping = async <T>(
   options: SiteOptions,
   use: (client: Client) => Promise<T>,
@@ -37,7 +37,7 @@ export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
-/** Also migrates the queue. Errors: those of a run before it starts. */
+/** Opens a site: migrates bookkeeping and queue. Errors: those of a run before it starts. */
 export const openFoundSite = async (
   { address, backend }: FoundSite,
   { logger }: SiteOptions,
@@ -55,6 +55,6 @@ export const openFoundSite = async (
   return { address, queues: { backend, namespace, logger: logger ?? silentLogger } };
 };
 
-/** Errors: those of a run before it starts. */
+/** Finds and opens a site. Errors: those of a run before it starts. */
 export const openSite = async (options: SiteOptions, queueNames: readonly string[] = []): Promise<Site> =>
   openFoundSite(await findSite(options), options, queueNames);

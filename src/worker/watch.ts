@@ -9,9 +9,9 @@ import type { Logger } from '../core/logger.ts';
 
 export interface Look {
   readonly everyMs: number;
-  /** Logged once when polling fails, until it succeeds again. */
+  /** Message that is logged when polling fails, once until it succeeds again. */
   readonly problem: string;
-  /** Must not wait for longer work, because all polls use one connection, in turn. */
+  /** The poll. It must not wait for longer work, because all polls share one connection. */
   readonly look: (client: Client) => Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export interface WorkerOptions
   extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
   /** Folder of pipeline files; the worker runs no other pipelines. */
   readonly pipelines: string;
-  /** Queues that it serves, and whose runs it helps. Default: only `default`. */
+  /** Queues that the worker serves, and whose runs it helps. Default: only `default`. */
   readonly queues?: readonly string[];
   /**
    * Notified of the runs of all pipelines, beside each pipeline's receivers:
@@ -42,14 +42,14 @@ export interface WorkerOptions
   readonly notify?: readonly Receiver[];
   /** Serves /health, /ready and /metrics. Default: off. */
   readonly health?: HealthOptions;
-  /** Ends the wait for server and queue; closes a running worker. */
+  /** Ends the wait for server and queue while starting; closes a running worker. */
   readonly signal?: AbortSignal;
   /** Registry of the metrics. Default: a new one. */
   readonly registry?: Registry;
 }
 
 export interface EtlWorker {
-  /** Names of the pipelines that it runs. */
+  /** Names of the pipelines that the worker runs. */
   readonly pipelines: readonly string[];
   readonly registry: Registry;
   /** Port of the health endpoints. */
@@ -63,7 +63,7 @@ export interface EtlWorker {
   readonly abort: () => void;
 }
 
-/** The helper pauses meanwhile, so that loads stay within `workers`. */
+/** Coordinates a run. Pauses helping other runs meanwhile, so that loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper): RunWork =>
   async (...given) => {
@@ -77,7 +77,7 @@ const coordinateAlone =
 
 type WhenReached = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Retries, because server and queues may be starting at the same time as the worker. */
+/** Retries work until server and queues, which may be starting with the worker, are reachable. */
 const waitingFor = (
   { address, backend }: FoundSite,
   options: WorkerOptions,
@@ -105,7 +105,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const settings = resolveOptions(own);
   const queueNames = checkQueueNames(options.queues);
   const notify = checkReceivers(options.notify);
-  // Before an embedded server is started, to report problems of the folder.
+  // Loads the folder before an embedded server is started, so that its problems are reported first.
   const catalog = await loadCatalog(pipelines);
   const found = await findSite(options);
   const whenReached = waitingFor(found, options, settings);
@@ -141,7 +141,7 @@ const lookAfter = (shared: Shared, helper: Helper): Watch => {
   const onSlot = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
   const lostJobs = lookForLostJobs(site, queueNames, logger);
   const slots = lookForSlots(site, { logger, tracer, onSlot });
-  // The worker's sign of life: a session that queries only PostgreSQL, and never waits.
+  // A session that polls without ever waiting: its queries show that this worker is alive.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
   const late = lookForLate(shared.receiversOf, logger);
@@ -177,7 +177,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     drain.abort(stopReason());
     const timer = new AbortController();
     const finished = Promise.all([runs.drain(), closeOthers()]);
-    // Without its server, a queue cannot be closed properly: at the deadline, it is left.
+    // Stops waiting after the deadline: without its server, a queue cannot be closed properly.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
       abort.abort(stopReason());

@@ -9,7 +9,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** A negative id (`nobody` is -2 on macOS) is the same number, unsigned. */
+/** Parses /etc/passwd. Negative ids (`nobody` is -2 on macOS) are converted to unsigned numbers. */
 export const parsePasswd = (text: string): readonly Account[] =>
   text
     .split('\n')
@@ -20,8 +20,8 @@ export const parsePasswd = (text: string): readonly Account[] =>
     .map(([name, , uid, gid]) => ({ name: name ?? '', uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }));
 
 /**
- * PostgreSQL refuses to run as root. So root uses the owner of the data directory (uid `owner`),
- * else `postgres`, else `nobody`.
+ * Chooses the server's user if we are root, because PostgreSQL refuses to run as root: the owner of
+ * an existing data directory (uid `owner`), otherwise `postgres`, otherwise `nobody`.
  */
 export const chooseAccount = (passwd: string, owner?: number): Account | undefined => {
   const accounts = parsePasswd(passwd).filter(({ uid }) => uid !== 0);
@@ -35,7 +35,10 @@ interface Ownership {
   readonly gid: number;
 }
 
-/** Bits 4 read, 2 write, 1 execute. Ignoring access control lists only causes needless copies. */
+/**
+ * Returns the account's mode bits: 4 read, 2 write, 1 execute. Ignores access control lists, which
+ * only causes needless copies.
+ */
 export const permissionsOf = ({ mode, uid, gid }: Ownership, account: Account): number => {
   if (account.uid === uid) return (mode >> 6) & 7;
   return account.gid === gid ? (mode >> 3) & 7 : mode & 7;
@@ -44,7 +47,7 @@ export const permissionsOf = ({ mode, uid, gid }: Ownership, account: Account): 
 export const mayRead = 4;
 export const mayEnter = 1;
 
-/** Outermost directory on the path that the account may not enter. */
+/** Returns the outermost directory on the path that the account may not enter, if any. */
 export const firstClosed = async (directory: string, account: Account): Promise<string | undefined> => {
   const path = await realpath(directory);
   const parent = dirname(path);

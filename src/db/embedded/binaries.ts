@@ -27,13 +27,16 @@ interface Link {
 
 const exists = async (path: string): Promise<boolean> => (await ifPresent(lstat(path))) !== undefined;
 
-/** npm cannot pack symbolic links, and an install script creates them only if scripts are on. */
+/**
+ * Lists the symbolic links that the package needs: npm cannot pack links, and the install script
+ * that creates them may be turned off.
+ */
 const readLinks = async (packageDirectory: string): Promise<readonly Link[]> => {
   const file = join(packageDirectory, 'native', 'pg-symlinks.json');
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Link[]) : [];
 };
 
-/** Skips existing links, because a complete package may be read-only. */
+/** Creates missing links. Skips existing links, because a complete package may be read-only. */
 const makeLinks = async (packageDirectory: string): Promise<void> => {
   for (const { source, target } of await readLinks(packageDirectory)) {
     const path = join(packageDirectory, target);
@@ -79,7 +82,7 @@ const isReadyInPlace = async (packageDirectory: string, account: Account | undef
   return account === undefined || isOpenTo(join(packageDirectory, 'native'), account);
 };
 
-/** Opens the copy to all users, whatever our umask and the original modes. */
+/** Lets all users read the copy, whatever our umask and the original modes. */
 const openToAll = async (directory: string): Promise<void> => {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -90,7 +93,7 @@ const openToAll = async (directory: string): Promise<void> => {
   }
 };
 
-/** The copy is renamed at the end, so the final name always means a complete copy. */
+/** Makes a copy under a temporary name and renames it, so the final name is always complete. */
 const copyPackage = async (packageDirectory: string, copy: string): Promise<void> => {
   await makeOpenDirectory(dirname(copy));
   const partial = `${copy}.${randomBytes(6).toString('hex')}.partial`;

@@ -51,7 +51,7 @@ const readPointer = async (file: string): Promise<Cluster> => {
   }
 };
 
-/** Undefined if no cluster was completed. `etlDirectory` is a path without links. */
+/** Finds the cluster; undefined if none was completed. `etlDirectory` is a path without links. */
 export const readCluster = async (etlDirectory: string): Promise<Cluster | undefined> => {
   const cluster = await ifPresent(readPointer(join(etlDirectory, pointerName)));
   if (cluster === undefined) return undefined;
@@ -61,14 +61,14 @@ export const readCluster = async (etlDirectory: string): Promise<Cluster | undef
   return isFinished ? { ...cluster, directory: await realpath(named) } : undefined;
 };
 
-/** A path inside `.etl/` is recorded relative to it, so the checkout can be moved. */
+/** Writes server.json. A data directory inside `.etl/` is relative, so `.etl/` can be moved. */
 export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promise<void> => {
   const isInside = dirname(cluster.directory) === etlDirectory;
   const saved = { ...cluster, directory: isInside ? basename(cluster.directory) : cluster.directory };
   await replaceFile(join(etlDirectory, pointerName), `${JSON.stringify(saved, null, 2)}\n`, 0o600);
 };
 
-/** Skips directories of deleted or moved checkouts, which may still be in use. */
+/** Chooses an unused directory: a deleted or moved `.etl/` may have left a database in use. */
 const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   const hash = createHash('sha256').update(etlDirectory).digest('hex').slice(0, 16);
   for (let count = 1; ; count++) {
@@ -77,7 +77,7 @@ const chooseBelowRoots = async (etlDirectory: string): Promise<string> => {
   }
 };
 
-/** Chooses `.etl/` itself if the server's user can reach it. */
+/** Chooses the data directory's parent: `.etl/` itself if the server's user can reach it. */
 const chooseParent = async (etlDirectory: string, { account }: Programs): Promise<string> => {
   if (account === undefined || (await firstClosed(etlDirectory, account)) === undefined) return etlDirectory;
   const parent = await chooseBelowRoots(etlDirectory);
@@ -113,8 +113,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
   await runProgram(programs, 'initdb', init, work);
   const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
   await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
-  // include_if_exists would ignore an unreadable file. O_NOFOLLOW, because we may be root in
-  // another user's directory.
+  // Not include_if_exists, which would ignore an unreadable file. O_NOFOLLOW, because we may be
+  // root in another user's directory.
   const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
   await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`, { flag });
   return data;
@@ -123,8 +123,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
 const initPrefix = 'initdb-';
 
 /**
- * After an interruption, the next call deletes the incomplete cluster. Needs the lock of
- * `etlDirectory`.
+ * Creates a cluster, and deletes incomplete clusters of interrupted calls. The caller holds the
+ * lock of `etlDirectory`.
  */
 export const createCluster = async (etlDirectory: string, programs: Programs): Promise<Cluster> => {
   const parent = await chooseParent(etlDirectory, programs);
@@ -135,7 +135,7 @@ export const createCluster = async (etlDirectory: string, programs: Programs): P
     );
   }
   for (const name of await readdir(parent)) {
-    // initdb of a killed process may still be writing.
+    // Retries, because the initdb of a killed process may still be writing.
     if (name.startsWith(initPrefix)) await rm(join(parent, name), { recursive: true, maxRetries: 10 });
   }
   const work = await mkdtemp(join(parent, initPrefix));

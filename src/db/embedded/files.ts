@@ -16,8 +16,8 @@ export const ifPresent = async <T>(reading: Promise<T>): Promise<T | undefined> 
 };
 
 /**
- * The replacement is atomic, also in a crash, and follows no links. `mode` is final, whatever our
- * umask.
+ * Writes a file, replacing an existing one atomically, also in a crash. Follows no links. The file
+ * gets exactly this `mode`, whatever our umask.
  */
 export const replaceFile = async (file: string, text: string, mode: number): Promise<void> => {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
@@ -36,7 +36,7 @@ export const replaceFile = async (file: string, text: string, mode: number): Pro
   }
 };
 
-/** Anybody may enter the new directory, whatever our umask; an existing one is kept. */
+/** Creates a directory that anybody may enter, whatever our umask; an existing one is kept. */
 export const makeOpenDirectory = async (directory: string): Promise<void> => {
   const first = await mkdir(directory, { recursive: true });
   if (process.platform === 'win32') return;

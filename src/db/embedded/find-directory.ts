@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 
 const directoryName = '.etl';
 
-/** A link is refused: in /tmp, for example, another user could link to his own server. */
+/** False for a link: in /tmp, for example, another user could make a link to his own server. */
 const isOurs = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found !== undefined && found.isDirectory() && found.uid === (process.geteuid?.() ?? found.uid);
@@ -21,8 +21,8 @@ const isSetUp = (path: string): boolean => {
 };
 
 /**
- * Nearest `.etl` with a database of this user, from the working directory up to the home directory.
- * Default: the path for a new one in the working directory.
+ * Returns the nearest `.etl` with a database of this user, from the working directory up to the
+ * home directory; if there is none, the path for a new `.etl` in the working directory.
  */
 export const findEtlDirectory = (workingDirectory: string): string => {
   const own = resolve(workingDirectory, directoryName);

@@ -31,7 +31,7 @@ const lastLines = async (logFile: string, fromByte: number): Promise<string> => 
 const notReady = (): Error =>
   new Error(`it is still not ready after ${embeddedStartTimeoutMs / 1000} s; check its log, then run again`);
 
-/** Waits while a server is starting, recovering or stopping. Undefined: there is no server. */
+/** Waits while a server starts, recovers or stops. Returns undefined if no server is running. */
 export const settled = async (directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
   for (;;) {
@@ -77,7 +77,7 @@ export const launch = async (
     if (ready) return ready;
     const isPortTaken = attempt < embeddedPortAttemptsMax && !(await isFree(port));
     const mayHaveOrphans = wasKilled && Date.now() < orphansDeadline;
-    // Recovery after a crash may fail once (see rehearse.ts).
+    // The first attempt may fail in the recovery after a crash (see rehearse.ts).
     const isFirst = attempt === 1;
     if (!isPortTaken && !mayHaveOrphans && !isFirst) throw new Error(await lastLines(logFile, logStart));
     await sleep(embeddedPollIntervalMs);

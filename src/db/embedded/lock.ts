@@ -17,7 +17,7 @@ const readHolder = (file: string): string | undefined => {
   }
 };
 
-/** Links a complete file to its final name, as exclusive as O_EXCL. */
+/** Takes the lock by linking a complete file to its final name; fails if the name exists. */
 const tryLock = (file: string, holder: string): boolean => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(aside, holder, { flag: 'wx' });
@@ -32,7 +32,7 @@ const tryLock = (file: string, holder: string): boolean => {
   }
 };
 
-/** Restores the lock if another process has replaced it meanwhile. */
+/** Removes a dead process's lock. Restores the lock if another process has replaced it. */
 const removeStale = (file: string, stale: string): void => {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   try {

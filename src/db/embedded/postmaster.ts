@@ -16,8 +16,8 @@ export interface Postmaster {
 }
 
 /**
- * The format is in src/include/utils/pidfile.h of PostgreSQL. A single-user server has a negative
- * pid and does not count.
+ * Parses postmaster.pid, whose format is in PostgreSQL's src/include/utils/pidfile.h. Ignores a
+ * single-user server, which writes a negative pid.
  */
 export const parsePostmaster = (text: string): Postmaster | undefined => {
   const lines = text.split('\n');
@@ -37,9 +37,9 @@ const readPostmaster = async (directory: string): Promise<Postmaster | undefined
 };
 
 /**
- * The pid may have been reused, and the directory copied. A server works in its data directory, so
- * the working directory decides; if hidden, the command line, then the port and the directory in
- * the file.
+ * Tells if the pid in postmaster.pid is this directory's server: the pid may have been reused, and
+ * the directory copied. A server's working directory is its data directory. If that is hidden, the
+ * command line decides, then the port and the directory in the file.
  */
 const ownerOf = async (found: Postmaster, directory: string): Promise<'ours' | 'stranger' | 'unknown'> => {
   const works = workingDirectoryOf(found.pid);
@@ -58,8 +58,9 @@ export const findPostmaster = async (directory: string): Promise<Postmaster | un
 };
 
 /**
- * Removes postmaster.pid if its pid belongs to another process: PostgreSQL would not start. Keeps a
- * dead server's file, by which PostgreSQL finds orphans. True: the last server was killed.
+ * Removes postmaster.pid if its pid now belongs to another process: PostgreSQL would not start.
+ * Keeps a dead server's file, which PostgreSQL needs to find that server's remaining children.
+ * Returns true if the last server was killed.
  */
 export const clearStrangersPidFile = async (directory: string): Promise<boolean> => {
   const found = await readPostmaster(directory);
@@ -70,7 +71,7 @@ export const clearStrangersPidFile = async (directory: string): Promise<boolean>
   return true;
 };
 
-/** Children of a dead server can compute for minutes, and block a new start. */
+/** Ends the children of a dead server: they can compute for minutes, and block a new start. */
 export const endOrphans = (directory: string): void => {
   for (const pid of processesIn(directory)) {
     // Other processes, such as a shell, may work in the directory.

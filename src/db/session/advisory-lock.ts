@@ -6,7 +6,7 @@ import type { Client } from '../client.ts';
 const pipelineKey = (pipeline: string, space: string | number): string =>
   `hashtextextended('sluice pipeline ' || ${pipeline}, ${space})`;
 
-/** SQL condition on a row `l` of pg_locks. */
+/** SQL condition: row `l` of pg_locks is the pipeline's lock. */
 const isPipelineLock = (pipeline: string, space: string | number): string => `
   l.locktype = 'advisory' and l.granted and l.objsubid = 1
     and l.database = (select oid from pg_database where datname = current_database())
@@ -31,15 +31,15 @@ export const lockBuild = async (client: Client, pipeline: string): Promise<void>
 };
 
 /**
- * Other sessions, such as those of a killed process, may still build. The caller holds the
- * pipeline's lock.
+ * Waits until no other session builds tables of the pipeline: a killed process may have left some.
+ * The caller holds the pipeline's lock.
  */
 export const awaitBuildsEnd = async (client: Client, pipeline: string): Promise<void> => {
   await client.query(`select pg_advisory_lock(${buildKey})`, [pipeline, lockSpace]);
   await client.query(`select pg_advisory_unlock(${buildKey})`, [pipeline, lockSpace]);
 };
 
-/** SQL: the holder of pipeline $1's lock ($2: our lock space). */
+/** SQL: the session that holds pipeline $1's lock; $2 is `lockSpace`. */
 export const lockHolder = `
   select a.pid as session, coalesce(host(a.client_addr), 'the server itself') as host, a.pid || ' of the server' as pid,
     to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ') as started

@@ -1,4 +1,4 @@
-// Reads what matters for bulk loading: settings, connections, disk, staging, crashes.
+// Reads facts of the server that matter for bulk loading: settings, connections, disk, crashes.
 
 import { statfs } from 'node:fs/promises';
 import type { ServerAddress } from '../connect/address.ts';
@@ -9,7 +9,7 @@ import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookk
 import { buildSchema } from '../names.ts';
 import { readAccess, type Access } from './access.ts';
 
-/** `number` is in bytes, seconds or the setting's own unit; null for a word. */
+/** A setting's value; `number` is in bytes, seconds or the setting's unit, null for a word. */
 export interface SettingValue {
   readonly text: string;
   readonly number: number | null;
@@ -62,7 +62,7 @@ export interface ServerFacts {
   readonly databaseBytes: number;
   readonly freeBytes: number | undefined;
   readonly startedAt: Date;
-  /** Every crash restarts the checkpointer; null if hidden from this user. */
+  /** Shows the last crash, because every crash restarts the checkpointer; null if hidden. */
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
   readonly trust: Pick<Trust, 'foreign' | 'strange'> & {
@@ -98,7 +98,7 @@ const selectServer = `
     pg_postmaster_start_time() as "startedAt",
     (select backend_start from pg_stat_activity where backend_type = 'checkpointer') as "checkpointerStartedAt"`;
 
-// Without pg_monitor, a process's type is hidden, but its database is visible.
+// Without pg_monitor, backend_type is hidden, but a process's database is visible.
 const selectConnectionLimits = `
   with session as (
     select usesysid, datid from pg_stat_activity
@@ -144,7 +144,7 @@ const selectCrashes = `
     (select coalesce(sum(crashes_seen), 0)::int from etl.run) as "crashesSeen",
     (select max(id)::float8 from etl.run where crashes_seen > 0) as "lastSeenBy"`;
 
-// Naming a table in a schema that is closed to us would be an error.
+// Reads catalogues, because naming a table in a schema that is closed to us would be an error.
 const selectIsReadable = `
   select count(*) = 3 and bool_and(has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')) as readable
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -155,7 +155,7 @@ const readBookkeeping = async (
   { isStandby }: Access,
   trust: Trust,
 ): Promise<Bookkeeping | undefined> => {
-  // Reading anything but a plain table may run its owner's code.
+  // A table that is not plain could run its owner's code when we read it.
   if (trust.strange.length > 0) return undefined;
   if (!(await client.query(selectIsReadable)).rows[0].readable) return undefined;
   // A standby refuses to read unlogged tables (test/services/standby.test.ts).
@@ -179,7 +179,7 @@ const readForeignOfPipelines = async (client: Client, { foreign }: Trust): Promi
   return everywhere.foreign.filter((problem) => !foreign.includes(problem));
 };
 
-/** Needs only the privilege `connect`; omits what the user may not see. */
+/** Reads all facts. Needs only the privilege `connect`; omits what the user may not see. */
 export const readServerFacts = async (client: Client, address: ServerAddress): Promise<ServerFacts> => {
   await readOnlyPlainTables(client);
   const access = await readAccess(client);

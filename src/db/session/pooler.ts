@@ -1,8 +1,8 @@
 // Detects a pooler, and whether it reserves a server session for each client.
 //
-// A pooler reports its own number instead of the server process's pid. In session mode, a listening
-// session is notified while its client is silent. In other modes it is not, and its next query runs
-// in another server process. Proved by test/fault/pgbouncer.test.ts.
+// A pooler reports its own number instead of the server process's pid. In session mode, a client
+// that listens gets notifications while it sends nothing. In other modes it gets none, and its next
+// query may run in another server process. Proved by test/fault/pgbouncer.test.ts.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,14 +11,14 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { ServerAddress } from '../connect/address.ts';
 import { withClient, type Client } from '../client.ts';
 
-/** direct: no visible pooler · session: a server session for each client · shared: none. */
+/** direct: no visible pooler · session: one server session per client · shared: clients share. */
 export type Pooling = 'direct' | 'session' | 'shared';
 
-/** A notification takes milliseconds; if it never arrives, sessions count as shared. */
+/** Waits for a notification, which takes milliseconds. If none arrives, sessions are shared. */
 const roundsMs = [200, 400, 800, 1_600, 3_200];
 
 const processOf = async (client: Client, ...statements: readonly string[]): Promise<number> => {
-  // Qualified, because "reset all" also resets the safe search path.
+  // Qualifies the function, because "reset all" also resets the safe search path.
   const text = ['select pg_catalog.pg_backend_pid() as pid', ...statements].join('; ');
   const results = (await client.query(text)) as unknown as readonly pg.QueryResult[];
   return results[0]!.rows[0].pid;
@@ -33,7 +33,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
     if (news.channel === channel) over.abort();
   };
   client.on('notification', hear);
-  // Through a pooler, other clients would inherit our settings and channels.
+  // Resets the session: the pooler may give it, with our settings and channels, to other clients.
   const notifier = await processOf(other, `notify ${channel}`, 'unlisten *', 'reset all');
   if (notifier !== listener) await sleep(waitMs, undefined, { signal: over.signal }).catch(() => undefined);
   client.off('notification', hear);
@@ -41,7 +41,7 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
   return over.signal.aborted ? 'session' : undefined;
 };
 
-/** Sends no query if there is no pooler. Errors: those of opening a second connection. */
+/** Finds out the kind of pooling. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
   // Uses the same pooler, not another host.
@@ -53,7 +53,7 @@ export const poolingOf = async (client: Client, address: ServerAddress): Promise
   });
 };
 
-/** Errors: ETL_POOLER; those of opening a second connection. */
+/** Refuses shared sessions. Errors: ETL_POOLER; those of opening a second connection. */
 export const refuseSharedSessions = async (client: Client, address: ServerAddress): Promise<void> => {
   if ((await poolingOf(client, address)) === 'shared')
     throw new EtlError('ETL_POOLER', { server: address.label });

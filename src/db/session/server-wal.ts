@@ -4,7 +4,7 @@
 import type { Client } from '../client.ts';
 import { isRefusal } from '../connect/server-error.ts';
 
-/** undefined if the server refuses, as Aurora does, which has no such log. */
+/** Runs a query; undefined if the server refuses it. Aurora does, because it has no such log. */
 const firstRow = async (client: Client, text: string, values: readonly unknown[] = []) => {
   try {
     return (await client.query(text, [...values])).rows[0];
@@ -14,11 +14,11 @@ const firstRow = async (client: Client, text: string, values: readonly unknown[]
   }
 };
 
-/** Must not run in a transaction: a refusal would abort it. */
+/** Returns the log's current position. Must not run in a transaction: a refusal would abort it. */
 export const walPosition = async (client: Client): Promise<string | undefined> =>
   (await firstRow(client, 'select pg_current_wal_insert_lsn()::text as position'))?.position;
 
-/** undefined if the server refuses, or is another server. */
+/** Counts the bytes since `start`; undefined if the server refuses, or is another server. */
 export const walBytesSince = async (
   client: Client,
   start: string | undefined,

@@ -1,5 +1,5 @@
-// Settings of a run's sessions: any role may change them, and a better value of the administrator
-// is kept.
+// Settings of a run's sessions that any role may change. A better value that the administrator has
+// set is kept.
 
 import { sortMemoryBytesMax } from '../../core/limits.ts';
 import type { Client } from '../client.ts';
@@ -10,7 +10,10 @@ export const setDurableCommits = async (client: Client): Promise<void> => {
     where current_setting('synchronous_commit') = 'off'`);
 };
 
-/** Gives index sorts shared_buffers, divided among the sessions that build at once. */
+/**
+ * Sets the memory for index sorts: as much as shared_buffers, divided among the `sessions` that
+ * build at once.
+ */
 export const setSortMemory = async (client: Client, sessions: number): Promise<void> => {
   await client.query(
     `select set_config('maintenance_work_mem', wanted / 1024 || 'kB', false)
@@ -21,8 +24,8 @@ export const setSortMemory = async (client: Client, sessions: number): Promise<v
 };
 
 /**
- * Memory for a join's hash table, until the transaction ends: with less, a large join is written to
- * disk. All processes of the join share it.
+ * Sets the memory for a join's hash table until the transaction ends: with less, a large join is
+ * written to disk. The processes of a parallel join share this memory.
  */
 export const setJoinMemory = async (client: Client): Promise<void> => {
   await client.query(

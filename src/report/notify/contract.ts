@@ -3,7 +3,7 @@
 import type { Notification } from '../../core/notification.ts';
 
 export interface Attempt {
-  /** The same in every attempt, so that receivers recognize repetitions. */
+  /** Id of the notification, by which a receiver recognizes a repeated attempt. */
   readonly id: string;
   readonly at: Date;
   readonly notification: Notification;
@@ -15,11 +15,11 @@ export interface ChannelRequest {
   readonly body: string;
 }
 
-/** A receiver gets one POST for each notification. */
+/** Makes one POST for each notification to a receiver. */
 export interface Channel {
   /** True if a receiver may have a secret, with which requests are signed. */
   readonly isSigned: boolean;
-  /** Throws UnusableSecret. */
+  /** Makes the request. Throws UnusableSecret. */
   readonly request: (attempt: Attempt) => ChannelRequest;
 }
 

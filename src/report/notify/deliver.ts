@@ -11,12 +11,12 @@ import * as outbox from './outbox.ts';
 import { post, receiverUrl, type Refused } from './post.ts';
 import { channelOf } from './registry.ts';
 
-/** Seconds to wait after each attempt, two days in all. */
+/** Seconds to wait after each failed attempt: two days in all. */
 const pauses = [0.5, 1, 5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400] as const;
 
 const pauseMsMax = 86_400_000;
 
-/** A receiver must answer before it does its work. */
+/** Time for an attempt: a receiver should answer first, and do its work afterwards. */
 const attemptMsMax = 10_000;
 
 /** A claim holds longer than an attempt takes, including its record. */
@@ -27,7 +27,7 @@ const sideBySide = 20;
 export interface Delivering {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
-  /** Ends attempts. A later process sends the claimed notifications. */
+  /** Aborts attempts. Another process sends these notifications later. */
   readonly signal: AbortSignal;
   readonly attemptMs?: number;
 }
@@ -59,7 +59,7 @@ const pauseAfter = (attempts: number, { isFinal, retryAfterMs = 0 }: Refused): n
   return Math.max(seconds * 1000, Math.min(retryAfterMs, pauseMsMax));
 };
 
-/** Receivers of pending notifications whose variables are set in this process. */
+/** Lists the receivers of pending notifications whose variables are set in this process. */
 export const reachable = async (
   client: Client,
   { env }: Pick<Delivering, 'env'>,
@@ -68,7 +68,7 @@ export const reachable = async (
     [one.url_name, one.secret_name].every((name) => name === null || Boolean(env[name])),
   );
 
-/** Variables of pending notifications that are not set in this process. */
+/** Lists the variables of pending notifications that are not set in this process. */
 export const missingVariables = async (
   client: Client,
   env: Delivering['env'],
@@ -82,7 +82,7 @@ export const isAnyDue = async (client: Client, delivering: Delivering): Promise<
   return receivers.length > 0 && (await outbox.nextAttemptMs(client, receivers)) === 0;
 };
 
-/** Returns the statement that records the result. Errors: the signal's reason. */
+/** Sends a notification; returns the statement that records the result. Errors: signal's reason. */
 const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise<Query> => {
   const { id, message, attempts, channel, urlName } = one;
   const refused = await attempt(one, delivering);
@@ -97,7 +97,7 @@ const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise
   return outbox.recordRefused(id, problem, pauseMs);
 };
 
-/** An attempt in less time is not worth making. */
+/** With less time left, no attempt is made. */
 const attemptMsMin = 200;
 
 /**
@@ -108,7 +108,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
   const deadline = performance.now() + ms;
   const leftMs = (): number => deadline - performance.now();
   const underWay = new Set<Promise<void>>();
-  // The connection takes one statement at a time.
+  // `last` makes statements wait for each other: the connection takes one statement at a time.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work);
@@ -140,7 +140,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
   await Promise.all(underWay);
 };
 
-/** Sends each notification once, without the database, which has failed. */
+/** Sends a notification once to each receiver, without the database, which has failed. */
 export const sendUnkept = async (
   receivers: readonly Receiver[],
   notification: Notification,

@@ -11,7 +11,7 @@ import type { NotifiedRejects, NotifyEvent, Notification, Receiver } from '../..
 import { insertNotifications } from './outbox.ts';
 import { countsOfTable } from '../../core/counts.ts';
 
-/** A receiver needs the kinds of faults, not all rejects. */
+/** Kinds of faults in a notification: a receiver does not need all rejects. */
 const rejectGroupsMax = 20;
 
 const notPublished = { rowsBefore: null, rows: null };
@@ -70,7 +70,7 @@ const errorOf = ({ code, message, hint }: EtlError): Data['error'] => ({ code, m
 export const failureBefore = (pipeline: string | null, at: Date, error: EtlError): Notification =>
   notificationOf('failed', at, { ...nothingKnown, pipeline, state: 'failed', error: errorOf(error) });
 
-/** Runs in the caller's transaction. */
+/** Enqueues the notification of a failure before a run began, in the caller's transaction. */
 export const oweFailedBefore = async (
   client: Client,
   receivers: readonly Receiver[],
@@ -141,7 +141,7 @@ const oweEnd = async (
   return true;
 };
 
-/** Runs in the publishing transaction. False: nobody wants the notification. */
+/** Enqueues the notification in the publishing transaction; false if there is no receiver. */
 export const owePublished = (
   { client, spec, receivers }: Ended & { readonly client: Client },
   runId: number,

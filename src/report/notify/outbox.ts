@@ -25,11 +25,11 @@ export interface Delivery {
   readonly createdAt: Date;
   readonly nextAt: Date | null;
   readonly endedAt: Date | null;
-  /** Why the last attempt failed; null: it did not. */
+  /** Why the last attempt failed; null: it succeeded, or there was none. */
   readonly problem: string | null;
 }
 
-/** Stores names of variables, never their values. */
+/** Inserts a notification for its receivers. Stores names of variables, never their values. */
 export const insertNotifications = (receivers: readonly Receiver[], notification: Notification): Query => {
   const { pipeline, run } = notification.data;
   const to = receivers
@@ -62,7 +62,7 @@ export interface ReceiverNames {
   readonly secret_name: string | null;
 }
 
-/** Empty in a database without bookkeeping. */
+/** Lists receivers of pending notifications; empty in a database without bookkeeping. */
 export const pendingReceivers = async (client: Client): Promise<readonly ReceiverNames[]> => {
   if (!(await isThere(client, 'etl.notification'))) return [];
   const found = await client.query(
@@ -72,8 +72,8 @@ export const pendingReceivers = async (client: Client): Promise<readonly Receive
 };
 
 /**
- * No other process sends a claimed notification for `claimMs`. If this process is killed, another
- * one sends it again, with the same id.
+ * Claims due notifications: no other process sends them for `claimMs`. If this process is killed,
+ * another one sends them later, with the same ids.
  */
 export const claimDue = (receivers: readonly ReceiverNames[], claimMs: number, limit: number): Query => ({
   text: `update etl.notification n
@@ -104,7 +104,7 @@ export const recordRefused = (id: number, problem: string, pauseMs: number | und
   values: [id, problem, pauseMs],
 });
 
-/** Milliseconds until the next attempt for any of these receivers; undefined: none. */
+/** Returns the time until the next attempt for any of these receivers; undefined: none. */
 export const nextAttemptMs = async (
   client: Client,
   receivers: readonly ReceiverNames[],
@@ -119,7 +119,7 @@ export const nextAttemptMs = async (
   return rows[0].ms === null ? undefined : Math.max(0, rows[0].ms);
 };
 
-/** With `givenUp`, also makes notifications due that were given up. */
+/** Makes pending notifications due now; with `givenUp`, also those that were given up. */
 export const makeDue = async (client: Client, givenUp: boolean): Promise<void> => {
   await client.query(
     `update etl.notification set state = 'pending', next_at = clock_timestamp(), ended_at = null,
@@ -147,7 +147,7 @@ interface DeliveriesWanted {
   readonly state?: DeliveryState | undefined;
 }
 
-/** Newest first; empty in a database without bookkeeping. */
+/** Lists deliveries, newest first; empty in a database without bookkeeping. */
 export const listDeliveries = async (
   client: Client,
   { limit, pipeline, state }: DeliveriesWanted,

@@ -4,9 +4,9 @@ import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import type { ChannelRequest } from './contract.ts';
 
 export interface Refused {
-  /** Has only the host of the URL, because the rest may be secret. */
+  /** What went wrong, with only the host of the URL, because the rest may be secret. */
   readonly problem: string;
-  /** True: another attempt would fail, too. */
+  /** True if another attempt would fail, too. */
   readonly isFinal: boolean;
   readonly retryAfterMs?: number;
 }
@@ -45,7 +45,7 @@ const refusedNetwork = (error: unknown, host: string, timeoutMs: number): Refuse
   }
   const code = codeOf(cause);
   const known = networkProblems[code ?? ''];
-  // Without a code, Node's fetch has only a message, such as 'bad port'.
+  // Some errors of Node's fetch have no code, only a message such as 'bad port'.
   const problem = known === undefined ? (code ?? messageOf(cause ?? name)) : `${known} (${code})`;
   return { problem: `${host}: ${problem}`, isFinal: false };
 };
@@ -63,16 +63,16 @@ const send = async (
     signal,
   });
   const refused = response.ok ? undefined : refusedStatus(response, url.host);
-  // The body may never end.
+  // Cancels the body, which may never end.
   await response.body?.cancel();
   return refused;
 };
 
 /**
- * undefined: delivered. Errors: the signal's reason.
+  * Sends the request; returns undefined if it was accepted. Errors: the signal's reason.
  *
- * AbortSignal.timeout would not do: referenced only by AbortSignal.any, it may be garbage
- * collected, and nothing would end the request.
+  * Does not use AbortSignal.timeout: if only AbortSignal.any refers to it, it may be garbage
+  * collected, and nothing would end the request.
  */
 export const post = async (
   url: URL,

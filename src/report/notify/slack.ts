@@ -1,13 +1,13 @@
-// The channel for Slack's incoming webhooks, also of compatible chats such as Mattermost.
+// The channel for incoming webhooks of Slack, and of compatible chats such as Mattermost.
 
 import type { Notification } from '../../core/notification.ts';
 import { formatCount, onOneLine, plural, visible } from '../../core/wording.ts';
 import type { Channel } from './contract.ts';
 
-/** Slack truncates longer texts. */
+/** Longest text: Slack truncates longer texts. */
 const textMax = 3_000;
 
-/** https://docs.slack.dev/messaging/formatting-message-text, "Escaping text". */
+/** Escapes as https://docs.slack.dev/messaging/formatting-message-text ("Escaping text") says. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

@@ -6,7 +6,7 @@ import { UnusableSecret, type Attempt, type Channel } from './contract.ts';
 
 const form = /^(?:whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/;
 
-/** Loaded with the first signature, because most runs send none. */
+/** Loads the library with the first signature, because most runs send none. */
 const loadWebhooks = () => createRequire(import.meta.url)('standardwebhooks') as typeof StandardWebhooks;
 
 const signature = ({ id, at, secret }: Attempt, body: string): Readonly<Record<string, string>> => {

@@ -6,7 +6,8 @@ export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
 
 export interface ScheduleOptions extends SiteOptions {
   /**
-   * Minute, hour, day of month, month, day of week; an optional sixth field in front is the second.
+   * Five fields: minute, hour, day of month, month, day of week. With six fields, the first is the
+   * second.
    */
   readonly cron: string;
   /** A name of the tz database, such as 'Europe/Berlin'. Default: UTC. */
@@ -17,7 +18,7 @@ export interface ScheduleOptions extends SiteOptions {
   readonly directory?: string;
   /** True: one run makes up for slots that were missed while no worker ran. Default: none. */
   readonly catchUp?: boolean;
-  /** From 1, which is first. A run without a priority goes before all runs with a priority. */
+  /** 1 comes first. A run without a priority comes before all runs with a priority. */
   readonly priority?: number;
   /** The queue whose workers run it. Default: `default`. */
   readonly queue?: string;
@@ -58,15 +59,15 @@ export interface ScheduleHistoryOptions extends SiteOptions {
 
 /** A handled slot of a schedule, or a run that was requested by hand. */
 export interface ScheduleSlot {
-  /** When it was due, or requested. */
+  /** When the slot was due, or the run requested. */
   readonly slot: Date;
-  /** The first of the missed slots before it that are not caught up; null: none. */
+  /** If earlier slots were missed and are not caught up: the first of them; otherwise null. */
   readonly first: Date | null;
   /** skipped: a run of the schedule was still waiting or active. missed: no worker ran. */
   readonly outcome: SlotOutcome | 'asked for';
   readonly job: string | null;
-  /** How its run ended: published, unchanged or an error code; null: no run, or not ended. */
+  /** How the run ended: published, unchanged or an error code; null: no run, or not ended. */
   readonly state: string | null;
-  /** Id of its run; null: none started. */
+  /** Id of the slot's run; null: no run has started. */
   readonly run: number | null;
 }

@@ -11,7 +11,7 @@ import type { Look } from '../watch.ts';
 
 type ReceiversOf = (pipeline: string) => readonly Receiver[];
 
-/** Older late slots are not reported: nobody watched the schedule then. */
+/** Hours after which a late slot is not reported: nobody watched the schedule at the time. */
 const newsHours = 24;
 
 interface LateSlot {
@@ -44,7 +44,10 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/** undefined: no slot is late. `isNotified` is false if this worker has no receivers. */
+/**
+ * Notifies receivers of one late slot; undefined if no slot is late. `isNotified` is false if this
+ * worker has no receivers.
+ */
 const notifyOne = (
   client: Client,
   receiversOf: ReceiversOf,
@@ -55,7 +58,7 @@ const notifyOne = (
     if (slot === undefined) return undefined;
     const { id, schedule: name, pipeline, outcome, state, run, now } = slot;
     const receivers = receiversOf(pipeline).filter(({ on }) => on.includes('late'));
-    // Other workers may have receivers.
+    // The slot is left for other workers, which may have receivers.
     if (receivers.length === 0) return { slot, isNotified: false };
     const facts = { pipeline, run, state: state ?? outcome, name, slot: slot.slot.toISOString(), outcome };
     await runQuery(client, insertNotifications(receivers, lateSlot(now, facts)));

@@ -2,9 +2,9 @@
 //
 // due -> decided, with the row locked -> pending -> on the queue -> enqueued
 //
-// If a worker dies in between, another one continues from the row. A queue accepts the job's id,
-// made of schedule and slot, only once (test/services/schedules.test.ts, "a worker died before or
-// after").
+// If a worker dies between two steps, another one continues from the row. A queue accepts the job's
+// id, made of schedule and slot, only once (test/services/schedules.test.ts, "a worker died before
+// or after").
 
 import { hostname } from 'node:os';
 import { keepFailure } from '../../ledger/run/failure.ts';
@@ -34,8 +34,8 @@ export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<bo
   row.job !== null && (row.jobState === 'pending' || (await runIsOpen(queues, row.jobQueue!, row.job)));
 
 /**
- * Handles each row in a transaction, and reports it after the commit. The next poll retries failed
- * rows.
+ * Calls `deal` for each row in a transaction of its own, and the function that `deal` returns after
+ * the commit. The next poll retries rows that failed.
  */
 const forEachRow = async (
   client: Client,
@@ -68,7 +68,7 @@ const forEachRow = async (
   }
 };
 
-/** The slot is late if no worker ran at its time. */
+/** Decides about a slot. It is missed if no worker ran at its time, unless it is caught up. */
 const judge = async (queues: Queues, row: store.ScheduleRow, slot: Date): Promise<SlotOutcome> => {
   const isLate = row.now.getTime() - slot.getTime() > slotLateMs;
   if (isLate && !row.catchUp) return 'missed';

@@ -28,7 +28,7 @@ const lockOne = async (client: Client, name: string): Promise<store.ScheduleRow>
   return rows[0];
 };
 
-/** Names become part of job ids, which cannot contain a colon. */
+/** Refuses an invalid name: names become part of job ids, which cannot contain a colon. */
 const refuseName = (name: string): void => {
   if (/^[a-z0-9][a-z0-9_-]*$/.test(name) && name.length <= identifierBytesMax) return;
   const problem = `a name has lower-case letters, digits, - and _, ${identifierBytesMax} at most`;
@@ -109,8 +109,8 @@ const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun
 };
 
 /**
- * Lists a schedule's newest slots and requested runs with their outcomes, newest first; even of a
- * removed schedule. Errors: ETL_SCHEDULE_UNKNOWN.
+ * Lists a schedule's newest slots and requested runs with their outcomes, newest first. Works for a
+ * removed schedule, too. Errors: ETL_SCHEDULE_UNKNOWN.
  */
 const history = (name: string, options: ScheduleHistoryOptions = {}): Promise<readonly ScheduleSlot[]> =>
   withBookkeeping(options, (client) => listSlots(client, name, options.limit));

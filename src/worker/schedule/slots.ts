@@ -1,18 +1,18 @@
-// Converts cron expression and time zone to instants. cron-parser computes in UTC; the zone's
-// offset is added here.
+// Computes the times at which a schedule is due (slots) from a cron expression and a time zone.
+// cron-parser computes in UTC; this file adds the zone's offset.
 //
-// A time that the clock skips is due when the clock changes. A repeated time is due the first time.
-// An hourly schedule is due once in every hour that passes.
+// A time that the clock skips is due when the clock changes. A time that the clock repeats is due
+// only the first time. An hourly schedule is due once in every hour that passes.
 
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { changeBetween, zoneOffsets, type OffsetAt } from '../../core/zone-offsets.ts';
 
-/** Instants are milliseconds since 1970. */
+/** Finds the slots of a schedule, as milliseconds since 1970. */
 export interface Calendar {
   readonly next: (afterMs: number) => number;
-  /** Last slot up to `nowMs`, searched from the slot `firstMs` on. */
+  /** Returns the last slot up to `nowMs`; `firstMs` is an earlier slot. */
   readonly newest: (firstMs: number, nowMs: number) => number;
   /** Formats an instant in the zone's time: '2026-03-29T03:00:00+02:00'. */
   readonly show: (instantMs: number) => string;
@@ -24,23 +24,23 @@ const hourMs = 60 * minuteMs;
 /** A zone changes its clock at most once within this time. */
 const stepMsMax = 36 * hourMs;
 
-/** Clocks are set back by less than this. */
+/** No zone sets its clock back by more than this. */
 const setBackMsMax = 3 * hourMs;
 
 interface Rule {
   readonly offsetAt: OffsetAt;
-  /** Next time of the expression, on a clock without changes. */
+  /** Returns the expression's next time after `wallMs`, as if the clock never changed. */
   readonly wallAfter: (wallMs: number) => number;
   readonly isEveryHour: boolean;
 }
 
-/** If `isIncluded`, the instant itself may be a slot. */
+/** Where a search for slots starts; if `isIncluded`, this instant itself may be a slot. */
 interface Start {
   readonly at: number;
   readonly isIncluded: boolean;
 }
 
-/** Skips repeated times, except for an hourly schedule. */
+/** Start after a clock change: skips the times that it repeats, except for an hourly schedule. */
 const startAt = ({ offsetAt, isEveryHour }: Rule, change: number, offsetBefore: number): Start => ({
   at: change + (isEveryHour ? 0 : Math.max(0, offsetBefore - offsetAt(change))),
   isIncluded: true,
@@ -70,7 +70,7 @@ const nextSlot = (rule: Rule, after: number): number => {
   }
 };
 
-/** Searches back in growing steps first: a schedule of every second may be a year behind. */
+/** Finds the newest slot. Looks back in growing steps: a frequent schedule may be a year behind. */
 const newestSlot = (rule: Rule, first: number, now: number): number => {
   let slot = first;
   for (let backMs = minuteMs; now - backMs > first; backMs *= 24) {
@@ -103,7 +103,7 @@ const readCron = (cron: string): CronParser.CronExpression => {
   return loadCronParser().CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(0) });
 };
 
-/** Errors: ETL_SCHEDULE_INVALID. */
+/** Reads a cron expression and a time zone. Errors: ETL_SCHEDULE_INVALID. */
 export const readCalendar = (schedule: string, cron: string, timeZone: string): Calendar => {
   const readOrRefuse = <T>(what: string, read: () => T): T => {
     try {

@@ -42,7 +42,7 @@ const selectDueFor = (ms: number, locked: string, except: readonly string[]): Qu
 
 export const selectDue = (except: readonly string[]): Query => selectDueFor(0, ' skip locked', except);
 
-/** Waits for a lock whose holder may be frozen; the watchdog terminates frozen holders. */
+/** Waits for the lock of an overdue schedule, because the watchdog ends a frozen lock holder. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
 /** Finds a schedule whose run may not be on the queue yet. Skips locked schedules. */
@@ -126,13 +126,13 @@ export interface Decision {
   readonly slot: Date;
   readonly first: Date | undefined;
   readonly outcome: SlotOutcome | 'asked for';
-  /** Added to the queue after the commit; undefined: no run. */
+  /** Id of the job to add to the queue after the commit; undefined: no run. */
   readonly job: string | undefined;
 }
 
 const slotsKept = 1_000;
 
-/** Sets the run to pending; it is added to the queue after the commit. */
+/** Records a slot's outcome. A run is set to pending, and added to the queue after the commit. */
 export const recordDecision = ({ name, slot, first, outcome, job }: Decision): Query => ({
   text: `with decided as (
       insert into etl.schedule_slot (schedule, slot, first, outcome, job) values ($1, $2, $3, $4, $5)
@@ -156,7 +156,7 @@ export const recordEnqueued = (name: string): Query => ({
 
 const jobPrefix = 'schedule-';
 
-/** All workers create the same id, so a queue accepts it only once. */
+/** Returns the job's id for a slot, the same in all workers, so a queue accepts it only once. */
 export const jobOfSlot = (name: string, slot: Date): string => {
   const [time = ''] = slot.toISOString().split('.');
   return `${jobPrefix}${name}-${time.replace(/:00$/, '').replaceAll(':', '')}Z`;
@@ -167,7 +167,8 @@ export const jobByHand = (name: string, id: string): string => `${jobPrefix}${na
 export const isScheduledJob = (job: string): boolean => job.startsWith(jobPrefix);
 
 /**
- * Never replaces a successful end: a paused worker whose job another one has done may fail later.
+ * Records how a job ended. Never replaces a success: a frozen worker whose job another worker has
+ * done may report a failure later.
  */
 export const recordJobEnd = (job: string, state: string): Query => ({
   text: `with slot as (
