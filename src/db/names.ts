@@ -31,7 +31,7 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
 
 export const fileColumn = '_file';
 
-/** Name of the rows to add to `table`: the table's own name shows SQL files old and new rows. */
+/** Name of the table with the rows to add. SQL files see old and new rows under `table` itself. */
 export const partName = (table: string): string => `${table}__part`;
 
 /** In the SQL of merged tables: a run's rows (`_new`), and the rows that they replace (`_old`). */

@@ -1,8 +1,8 @@
 // Decides who may see the page: by the Host header, and by a token.
 //
-// A page of another site can send requests to 127.0.0.1, and read the answers if its host name
-// resolves to 127.0.0.1 (DNS rebinding). So only known host names are accepted, and a cookie that
-// browsers send only from our pages.
+// Another site's page can send requests to 127.0.0.1, and read the answers if the site's host name
+// resolves to 127.0.0.1 (DNS rebinding). So a request needs a known host name, and a cookie that
+// browsers send only from our own pages.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hostNameOf } from '../worker/host-name.ts';
@@ -12,7 +12,7 @@ const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
-/** The time must not depend on where the texts differ. */
+/** Compares texts in a time that does not depend on where they differ. */
 export const isSame = (one: string, other: string): boolean => {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
@@ -20,7 +20,7 @@ export const isSame = (one: string, other: string): boolean => {
 
 export interface Access {
   readonly isOurHost: (request: Request) => boolean;
-  /** A session cookie, or the token as `Authorization: Bearer`, makes a request known. */
+  /** True if a request may see the page, by a session cookie or `Authorization: Bearer <token>`. */
   readonly isKnown: (request: Request) => boolean;
   readonly isToken: (text: string) => boolean;
   readonly sessionOf: (request: Request) => string | undefined;
@@ -29,7 +29,7 @@ export interface Access {
   readonly sign: (text: string) => string;
 }
 
-/** Programs send the token instead of a cookie. */
+/** Session of requests that have the token instead of a cookie, as those of programs. */
 const bearerSession = 'bearer';
 
 export const createAccess = (
@@ -40,7 +40,7 @@ export const createAccess = (
   const known = hosts === 'any' ? undefined : new Set((hosts ?? ownNames).map(hostNameOf));
   const secret = token ?? newToken();
   const derive = (what: string): string => createHmac('sha256', secret).update(what).digest('base64url');
-  // Browsers share cookies between all ports of a host, so each page has its own name.
+  // Browsers share cookies between all ports of a host, so each page's cookie has its own name.
   const cookieName = `sluice_${derive('name').slice(0, 8)}`;
   const hostOf = (request: Request): string => request.headers.get('host') ?? new URL(request.url).host;
 

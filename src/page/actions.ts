@@ -1,4 +1,4 @@
-// The actions of visitors, which call the same functions as the command line.
+// Actions of the page's visitors. They call the same functions as the command line.
 
 import { EtlError } from '../core/errors/errors.ts';
 import { runInShort, type ActionName } from '../ledger/history/actions.ts';
@@ -100,7 +100,7 @@ const actions: readonly Action[] = [
   },
 ];
 
-/** First part of the path of an action, such as /runs/12/cancel. */
+/** First part of an action's path, which is for example /runs/12/cancel. */
 export const pathPart = { run: 'runs', schedule: 'schedules', pipeline: 'pipelines' } as const;
 
 export interface Found {
@@ -128,7 +128,7 @@ const aboutSchedule = async (name: string, { client }: ViewContext): Promise<str
   return `${name} runs ${pipeline} at ${cron} ${timeZone}${paused ? ', and is paused' : ''}.`;
 };
 
-/** Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
+/** Describes the subject. Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
 export const aboutSubject = async (
   { action: { kind }, subject }: Found,
   view: ViewContext,

@@ -49,7 +49,7 @@ const safeHeaders: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/** The page's forms have a few short fields. */
+/** Longest body of a request: the page's forms have only a few short fields. */
 const bodyBytesMax = 16 * 1024;
 
 interface Refusal {
@@ -66,7 +66,7 @@ const headerRefusal = ({ method, headers }: Request, changing: ReadonlySet<strin
   if (readMethods.has(method)) return undefined;
   if (!changing.has(method)) return { status: 405, text: 'This method is not answered here.' };
   const length = headers.get('content-length');
-  // Without a length, the body could be of any size.
+  // Without this header, the body could be of any size.
   if (length === null || !/^\d{1,15}$/.test(length)) return { status: 411, text: 'The length is missing.' };
   return Number(length) > bodyBytesMax ? { status: 413, text: 'This is too large.' } : undefined;
 };
@@ -120,7 +120,7 @@ export interface AppOptions {
 const askForToken = `<!doctype html><html lang="en"><title>sluice</title>
 <p>This page needs a token: open the address that was printed when the page was started.</p></html>`;
 
-/** Every request needs a known host name, a short body, and the token. */
+/** Adds the checks of every request: a known host name, a short body, and token or session. */
 const addGuards = (app: Hono, { base, access, control, board }: AppOptions): void => {
   app.use(async (context, next) => {
     if (!access.isOurHost(context.req.raw)) return context.text('This host name is not answered here.', 421);
@@ -143,7 +143,7 @@ const addGuards = (app: Hono, { base, access, control, board }: AppOptions): voi
     const given = req.query('token');
     if (given !== undefined && req.method === 'GET' && access.isToken(given)) {
       context.header('set-cookie', access.begin(req.raw).cookie);
-      // `//name` would redirect to another host.
+      // One slash only: a redirect to `//name` would go to another host.
       return context.redirect((base + req.path).replace(/^\/+/, '/'), 303);
     }
     return access.isKnown(req.raw) ? next() : context.html(askForToken, 401);
@@ -159,7 +159,7 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   return context.body(found.text, 200, { 'content-type': found.type });
 };
 
-/** For HEAD, Hono would start the stream of GET, which nobody would read or end. */
+/** Answers HEAD itself: Hono would start the stream of GET, which nobody would read or end. */
 const headless =
   (type: string): MiddlewareHandler =>
   async (context, next) =>

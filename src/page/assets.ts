@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-// The script of all pages: live updates and interactive charts. Pages are complete without it.
+// The script of all pages: live updates and interactive charts. Pages also work without it.
 
 const script = `
 'use strict';
@@ -13,7 +13,7 @@ const script = `
   const status = document.getElementById('link');
   const say = (text) => { if (status.textContent !== text) status.textContent = text; };
 
-  /** Keeps open details, scroll positions and the keyboard focus. */
+  /** Replaces a section; keeps open details, scroll positions and the keyboard focus. */
   const replace = (old, html, hash) => {
     const open = new Set([...old.querySelectorAll('details[open]')].map(({ id }) => id));
     const scrolls = [...old.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
@@ -41,7 +41,7 @@ const script = `
     }
     for (const section of [...main.querySelectorAll('section')]) if (!ids.includes(section.id)) section.remove();
   };
-  /** A section in which text is selected is not replaced. */
+  /** Finds selected text: the section that contains it is not replaced. */
   const getSelectedNode = () => {
     const selection = document.getSelection();
     return selection === null || selection.isCollapsed ? null : selection.anchorNode;
@@ -67,7 +67,7 @@ const script = `
       series: [{ label: 'until', value: (_, value) => value == null ? '–' : value.toFixed(1) + ' s' },
         ...series.map(({ name, colour: variable }) => ({ label: name, stroke: colour(variable), fill: colour(variable) + '44', width: 1.5, points: { show: false }, paths: uPlot.paths.stepped({ align: -1 }), value: (_, value) => count(value) }))],
     }, [x, ...series.map(({ y }) => y)], figure);
-    // Screen readers get the picture instead.
+    // Hides the chart from screen readers, and keeps the static picture for them.
     still.classList.add('unseen');
     chart.root.setAttribute('aria-hidden', 'true');
     figure.insertBefore(chart.root, figure.firstChild);
@@ -93,7 +93,7 @@ const script = `
     source.addEventListener('lost', () => say('the server gives no answer'));
     source.onerror = () => {
       say('no connection');
-      // The browser would reconnect with the old hashes, and not at all after an HTTP error.
+      // Reconnects itself: the browser would use old hashes, and give up after an HTTP error.
       const wait = source.readyState === EventSource.CLOSED ? 10000 : 2000;
       source.close();
       clearTimeout(again);
@@ -212,7 +212,7 @@ interface Asset {
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0f766e"/><path d="M3 4h10M3 8h7M3 12h4" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>`;
 
-// Read as text, because uPlot's package has no module that a browser could import.
+// Reads uPlot's files as text, because its package has no module that a browser could import.
 const require = createRequire(import.meta.url);
 const chartStyle = readFileSync(require.resolve('uplot/dist/uPlot.min.css'), 'utf8');
 const chartScript = readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8');

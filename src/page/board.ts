@@ -1,7 +1,7 @@
 // Serves BullMQ's board below /board. Its queues are open only while somebody uses the board.
 //
-// Its inline styles need another content security policy, which would refuse the board's link to a
-// Google font; so we remove the link.
+// The board gets its own content security policy, because it has inline styles. The policy forbids
+// the board's link to a Google font, so we remove the link.
 
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -31,7 +31,7 @@ const isThere = (name: string): boolean => {
   }
 };
 
-/** `wanted` undefined: shows the board if it is installed. Errors: ETL_USAGE (not installed). */
+/** True if the board is shown; `wanted` undefined: if installed. Errors: ETL_USAGE (it is not). */
 export const hasBoard = (wanted: boolean | undefined): boolean => {
   if (wanted === false) return false;
   const missing = packages.filter((name) => !isThere(name));
@@ -103,7 +103,10 @@ const createQueues = ({ read, backend, logger }: BoardOptions) => {
   const opened = new Map<string, OpenQueue>();
   let lookedAt = 0;
   return {
-    /** undefined if the list is still fresh. Errors: ETL_USAGE if no run was ever enqueued. */
+    /**
+     * Opens the queues that exist now; undefined if they were opened just before. Errors: ETL_USAGE
+     * if no run was ever enqueued.
+     */
     look: async (): Promise<readonly OpenQueue[] | undefined> => {
       if (opened.size > 0 && Date.now() - lookedAt < freshMs) return undefined;
       const found = await read(async (client) =>
@@ -127,7 +130,7 @@ const createQueues = ({ read, backend, logger }: BoardOptions) => {
   };
 };
 
-/** Two requests at once would open the same queues twice. */
+/** Runs acts one after the other: two requests at once would open the same queues twice. */
 const inTurn = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(act: () => Promise<T>): Promise<T> => {
@@ -154,7 +157,7 @@ export const createBoard = (options: BoardOptions): Board => {
     clearTimeout(timer);
     return turn(queues.close);
   };
-  /** Starts the idle time when no request is running any more. */
+  /** Answers a request, and starts the idle time when no request is running any more. */
   const whileOpen = async (look: () => Promise<Response>): Promise<Response> => {
     clearTimeout(timer);
     looks += 1;
@@ -182,8 +185,9 @@ export const createBoard = (options: BoardOptions): Board => {
 };
 
 /**
- * Every visitor may read the board. Changing requests need control, and are recorded. Only their
- * origin is checked, because the board's script does not send our form keys.
+ * Adds the board's routes. Every visitor may read the board. Requests that change something need
+ * `control`, and are recorded. Only their origin is checked, because the board's script does not
+ * send our forms' keys.
  */
 export const addBoard = (app: Hono, board: Board, { control }: { control: Control | undefined }): void => {
   app.get('/board', (context) => board.answer(context));

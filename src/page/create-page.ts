@@ -13,15 +13,15 @@ import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
 import { readTraceUrl } from './parts/trace-link.ts';
 
-/** Enough for several visitors, because a page's queries take milliseconds. */
+/** Database connections: enough for several visitors, because queries take milliseconds. */
 const connectionsMax = 3;
-/** Further requests are refused. */
+/** Requests that may wait for a connection; any others are refused. */
 const waitingMax = 100;
-/** A slow statement must not delay the server's other work. */
+/** Statement timeout: a slow statement must not delay the database server's other work. */
 const statementMsMax = 10_000;
 const idleMs = 30_000;
 
-/** A shorter token could be guessed. */
+/** Shortest token: a shorter one could be guessed. */
 const tokenCharsMin = 16;
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });

@@ -1,4 +1,4 @@
-// Streams rejects as CSV, as `etl rejects export` writes them, at the visitor's speed.
+// Streams rejects as CSV, as fast as the visitor downloads. `etl rejects export` writes the same.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
@@ -9,14 +9,14 @@ import { rejectPages } from '../ledger/rejects/list-rejects.ts';
 import { exportLine, headOf, uncorrected } from '../ledger/rejects/reject-export.ts';
 import { shapeOfRejects, type RecordShape } from '../ledger/rejects/reject-records.ts';
 
-/** An export keeps one of the page's few database connections until it is downloaded. */
+/** Exports at once: each keeps one of the page's few database connections until its end. */
 const exportsMax = 1;
 /** The export ends if the visitor reads nothing for this time. */
 const writeMsMax = 15_000;
 
 export type Read = <T>(read: (client: Client) => Promise<T>) => Promise<T>;
 
-/** Errors: ETL_USAGE if there are no such rejects, or if they have different columns. */
+/** Finds the columns. Errors: ETL_USAGE if there are no rejects, or their columns differ. */
 const shapeOf = async (client: Client, runId: number, table: string | null): Promise<RecordShape> => {
   const shape = await shapeOfRejects(client, runId, { table });
   if (shape !== undefined) return shape;

@@ -1,6 +1,6 @@
 // Protects forms against cross-site request forgery: browsers do not send the session cookie from
 // other sites (SameSite=Strict), the headers Origin and Sec-Fetch-Site must name our page, and a
-// form has a signed key for its session, path and hour.
+// form contains a signed key that is valid for one session and path, for an hour.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { EtlError } from '../core/errors/errors.ts';
@@ -15,7 +15,7 @@ export const refuseForeign = ({ headers, url }: Request): void => {
   const host = headers.get('host') ?? new URL(url).host;
   if (origin === null || !URL.canParse(origin)) throw refused('the browser did not send the header Origin');
   const from = new URL(origin);
-  // URL.origin is `null` for all other schemes, such as those of browser extensions.
+  // Refuses other schemes, such as those of browser extensions: their URL.origin is `null`.
   if (!/^https?:$/.test(from.protocol)) throw refused(`it comes from ${from.protocol}`);
   // Ignores the scheme, because a proxy may have removed TLS.
   const ours = `${from.protocol}//${host}`;
@@ -28,7 +28,7 @@ export const refuseForeign = ({ headers, url }: Request): void => {
 
 interface Forms {
   readonly keyOf: (session: string, path: string) => string;
-  /** Returns the id of the key's form. Errors: ETL_PAGE_FORM. */
+  /** Checks a form's key, and returns the form's id. Errors: ETL_PAGE_FORM. */
   readonly check: (key: string | null, session: string | undefined, path: string) => string;
 }
 
@@ -51,6 +51,6 @@ export const createForms = ({ sign }: Access): Forms => {
   };
 };
 
-/** A short name of a session, from which the session cannot be derived. */
+/** Returns a short name for a session, from which the session cannot be derived. */
 export const visitorOf = (session: string): string =>
   createHash('sha256').update(`visitor ${session}`).digest('hex').slice(0, 8);

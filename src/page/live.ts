@@ -1,8 +1,8 @@
-// Live updates: a compressed stream of server-sent events per open page, with the sections that
-// have changed.
+// Live updates: each open page gets a compressed stream of server-sent events, with the sections
+// that have changed.
 //
 // All visitors of a page share its queries. A stream ends after some time, and the browser opens
-// the next. A stream that is not read is ended, so at most one unread update is in memory.
+// another one. A stream that is not read is ended, so at most one unread update is in memory.
 
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,15 +12,15 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { sentSection, type SentSection } from './parts/layout.ts';
 import type { View } from './parts/view.ts';
 
-/** Enough for a team with several windows each. */
+/** Streams at once: enough for a team with several windows each. */
 const streamsMax = 32;
 const streamMsMax = 10 * 60_000;
-/** The stream ends if the reader reads nothing for this time. */
+/** A stream ends if the browser reads nothing for this time. */
 const writeMsMax = 15_000;
-/** Longest silence: proxies keep the connection, and browsers notice a lost one. */
+/** Longest silence: so proxies keep the connection, and browsers notice that it was lost. */
 const pulseMs = 15_000;
 
-/** Limits the hashes in a request. No page has so many sections. */
+/** Maximum number of hashes in a request. No page has so many sections. */
 const sectionsMax = 40;
 
 interface Look {
@@ -44,7 +44,7 @@ const readKnown = (text: string | undefined): Map<string, string> => {
   return new Map(pairs.flatMap((found) => (found === null ? [] : [[found[1]!, found[2]!] as const])));
 };
 
-/** Z_SYNC_FLUSH sends every event at once. */
+/** Compresses a stream if the browser accepts it. Z_SYNC_FLUSH sends every event at once. */
 const compressed = (context: Context, answer: Response): Response => {
   const isAccepted = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
   if (!isAccepted || answer.body === null) return answer;
@@ -60,7 +60,7 @@ const send = async (stream: SSEStreamingApi, event: string, data: string): Promi
   if (await Promise.race([stream.writeSSE({ event, data }).then(() => false), isLate])) stream.abort();
 };
 
-/** Also updates `known`; undefined: nothing changed. */
+/** Returns the changed sections and updates `known`; undefined if nothing has changed. */
 const newsOf = (
   sent: readonly SentSection[],
   known: Map<string, string>,

@@ -1,4 +1,5 @@
-// Types of createPage. Only types, so that a host's compiler needs none of the page's dependencies.
+// Types of createPage, in a file without code, so that a host's compiler needs none of the page's
+// dependencies.
 
 import type { SiteOptions } from '../worker/options.ts';
 
@@ -25,7 +26,7 @@ export interface PageAction {
   readonly kind: 'run' | 'schedule' | 'pipeline' | 'queue';
   /** Number of a run, name of a schedule or pipeline, or the request of BullMQ's board. */
   readonly subject: string;
-  /** Result of `PageControl.user`. */
+  /** What `PageControl.user` returned for the request. */
   readonly user: string | undefined;
   readonly request: Request;
 }

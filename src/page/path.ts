@@ -1,4 +1,4 @@
-// Paths of requests relative to the page's base path.
+// Makes paths of requests relative to the page's base path.
 
 /** Removes the base path, unless the host has already removed it. */
 export const pathUnder = (base: string, url: string): string => {

@@ -12,7 +12,7 @@ import { busyMs, type MakeView, type ViewContext } from './parts/view.ts';
 
 const actionsShown = 20;
 
-/** Links to the action's form; the link itself changes nothing. */
+/** Makes a link to the form of an action; following the link changes nothing yet. */
 export const actionLink = (
   { href }: Pick<ViewContext, 'href'>,
   kind: keyof typeof pathPart,
@@ -51,10 +51,10 @@ export const actionColumns = (context: ViewContext): readonly Column<RecordedAct
   { title: 'Outcome', cell: outcomeOf, isLong: true },
 ];
 
-/** An action that has no outcome after this time was interrupted. */
+/** Time after which an action without an outcome counts as interrupted. */
 const actionMs = 60_000;
 
-/** Shortens the interval of live updates while an action is under way. */
+/** Returns the interval of live updates, shortened while an action is under way. */
 export const freshOf = (done: readonly RecordedAction[], { now }: ViewContext, freshMs: number): number =>
   done.some(({ endedAt, askedAt }) => endedAt === null && now.getTime() - askedAt.getTime() < actionMs)
     ? Math.min(freshMs, busyMs)

@@ -10,10 +10,10 @@ export interface ServeOptions {
   readonly host: string;
 }
 
-/** Enough for about 40 browsers, which open six connections each. */
+/** HTTP connections at once: enough for about 40 browsers, which open six connections each. */
 const connectionsMax = 256;
 
-/** Browsers also send the cookies of other programs on this host. */
+/** Size of a request's headers: browsers also send the cookies of other programs on this host. */
 const headerBytesMax = 16 * 1024;
 
 const bounded = (server: Server): Server => {
@@ -27,7 +27,7 @@ const bounded = (server: Server): Server => {
   return server;
 };
 
-/** Errors: ETL_USAGE if the port is in use. */
+/** Starts serving the page. Errors: ETL_USAGE if the port is in use. */
 export const servePage = async (page: EtlPage, { port, host }: ServeOptions): Promise<Listening> => {
   const listener = getRequestListener(page.fetch, { overrideGlobalObjects: false });
   const server = bounded(

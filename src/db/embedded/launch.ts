@@ -54,9 +54,10 @@ const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Pos
 };
 
 /**
- * Uses another port if the cluster's port is taken. Retries while children of a killed server hold
- * its shared memory, and once after any failure. Proved by test/integration/unlogged.test.ts, "an
- * unlogged table whose transaction was rolled back". Throws the last lines of the log.
+ * Starts the server, on another port if the cluster's port is taken. Retries while children of a
+ * killed server hold its shared memory, and once after any failure
+ * (test/integration/unlogged.test.ts, "an unlogged table whose transaction was rolled back"). If it
+ * fails, throws the last lines of the log.
  */
 export const launch = async (
   programs: Programs,

@@ -1,4 +1,4 @@
-// Texts of amounts that only the page shows: ages, times to come, shares.
+// Texts that only the page shows: how long ago, how long until, and percentages.
 
 const units = [
   [86_400, 'd'],
@@ -22,7 +22,7 @@ export const until = (at: Date, now: Date): string => {
   return seconds <= 0 ? 'due' : `in ${roughly(seconds)}`;
 };
 
-/** Only the whole is shown as 100 %. */
+/** Shows a percentage; 100 % only if the part is the whole. */
 export const share = (part: number, whole: number): string => {
   if (whole <= 0) return '–';
   const percent = (100 * part) / whole;

@@ -16,13 +16,13 @@ export type Colouring = (typeof colourings)[number];
 interface ColouredMap extends ChunkMap {
   readonly by: Colouring;
   readonly sessions: readonly number[];
-  /** The run's epoch. Chunks of other epochs were lost in a crash. */
+  /** The run's crash epoch. Chunks of other epochs were lost in a crash. */
   readonly epoch: string;
   /** Number of crashes before the run's epoch. */
   readonly crashes: number;
 }
 
-/** Further workers and epochs reuse these colours. */
+/** Number of colours; with more workers or epochs, the colours repeat. */
 const coloursMax = 8;
 const numbered = (number: number): string => `w${number % coloursMax}`;
 
@@ -35,13 +35,13 @@ const stateWords = {
   lost: 'lost in a crash',
 } as const;
 
-/** From 1; undefined if a crash deleted all chunks of the session. */
+/** Returns the worker's number, from 1; undefined if a crash deleted all its session's chunks. */
 const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | undefined =>
   sessions.includes(session) ? sessions.indexOf(session) + 1 : undefined;
 
 /**
- * The number of crashes before each epoch, earliest first. Only the number of the run's epoch is
- * known; earlier epochs count down from it.
+ * Returns, for each epoch, the number of server crashes before it. Only the number of the run's
+ * epoch is known; earlier epochs count down from it.
  */
 const epochsOf = ({ cells, epoch, crashes }: ColouredMap): ReadonlyMap<string, number> => {
   const begun = new Map<string, number>();
@@ -138,7 +138,7 @@ const entriesOf = (
   return sessions.slice(0, coloursMax).map((_, index) => [numbered(index), `worker ${index + 1}`]);
 };
 
-/** `linkTo`: address of the page with another colouring. `pages`: links to further files. */
+/** Draws the map. `linkTo`: page with another colouring. `pages`: links to further files. */
 export const chunkMap = (map: ColouredMap, linkTo: (by: Colouring) => string, pages: Html): Html => {
   if (map.files.length === 0)
     return html`<p class="none">There are no further files.</p>

@@ -28,10 +28,10 @@ const statuses: Partial<Record<ErrorCode, PageError['status']>> = {
   ETL_EMBEDDED_START: 503,
 };
 
-/** SQLSTATE query_canceled: the statement timeout of the page. */
+/** SQLSTATE query_canceled, which the page's statement timeout causes. */
 const statementTimeout = '57014';
 
-/** SQLSTATEs for a text with a zero byte, which can come only from an address. */
+/** SQLSTATEs for a text with a zero byte, which can come only from the URL of a request. */
 const zeroByte = new Set(['22021', '22P05']);
 
 const asError = (thrown: unknown): EtlError => {
@@ -43,7 +43,7 @@ const asError = (thrown: unknown): EtlError => {
 
 export const asPageError = (thrown: unknown): PageError => {
   const { code, message, hint } = asError(thrown);
-  // The message of an unexpected error may contain internal details.
+  // Hides the message of an unexpected error, which may contain internal details.
   if (code === 'ETL_INTERNAL')
     return {
       status: 500,

@@ -1,5 +1,5 @@
-// Builds HTML. Escapes texts and makes invisible characters visible, except in what `html` and
-// `raw` built.
+// Builds HTML. Escapes texts and makes invisible characters visible, except in results of `html`
+// and `raw`.
 
 import { html as htmlOf, raw } from 'hono/html';
 import { formatDate } from '../../core/amounts.ts';
@@ -9,7 +9,7 @@ export type Html = ReturnType<typeof htmlOf>;
 
 export { raw };
 
-/** True for attributes whose text must not change: form values and addresses. */
+/** True before the value of an attribute that must not change: form values and addresses. */
 const isExact = (before: string): boolean => /(?:value|href|action)="$/.test(before);
 
 const shown = (value: unknown): unknown => {

@@ -35,7 +35,7 @@ export const sentSection = async ({ id, title, body }: Section): Promise<SentSec
   return { id, hash: createHash('sha256').update(text).digest('base64url').slice(0, 16), html: text };
 };
 
-/** The page's script compares the hash to find sections that changed. */
+/** A section with the hash by which the page's script tells if the section has changed. */
 const sectionHtml = ({ id, hash, html: text }: SentSection): Html =>
   html`<section id="${id}" data-hash="${hash}">${raw(text)}</section>`;
 

@@ -11,7 +11,7 @@ const signs: Readonly<Record<Tone, string>> = { good: '✓', bad: '✕', warn: '
 export const badge = (tone: Tone, text: string): Html =>
   html`<span class="badge ${tone}"><span aria-hidden="true">${signs[tone]}</span> ${text}</span>`;
 
-/** Shows a sign, and a count above 1. The word is a tooltip, and for screen readers. */
+/** Shows a sign, with a count above 1. The word is in a tooltip, and for screen readers. */
 export const sign = (tone: Tone, word: string, count: number): Html =>
   html`<span class="badge ${tone}" title="${word}"
     ><span aria-hidden="true">${signs[tone]}</span

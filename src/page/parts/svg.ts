@@ -1,5 +1,5 @@
-// SVG pictures of rectangles. A page can have thousands, so they are written as short strings, and
-// escaped here.
+// SVG pictures of rectangles. A page can have thousands of rectangles, so this file writes them as
+// short strings, and escapes their texts itself.
 
 import { html, raw, seen, type Html } from './html.ts';
 
@@ -21,7 +21,7 @@ export interface Rect {
   readonly title?: string;
 }
 
-/** Tenths suffice for pictures of 1,000 units. */
+/** Rounds to tenths, which are exact enough in pictures that are 1,000 units wide. */
 const short = (number: number): string => String(Math.round(number * 10) / 10);
 
 const rectText = ({ colour, x, y, width, height, title }: Rect): string => {

@@ -15,7 +15,7 @@ const classOf = ({ isNumber, isLong }: Column<never>): string => (isNumber ? 'nu
 interface TableOptions {
   readonly caption: string;
   readonly none?: string;
-  /** Default: only screen readers get the caption, because most tables have a heading above. */
+  /** Default: true, for screen readers only, because most tables have a heading above. */
   readonly isCaptionHidden?: boolean;
 }
 
@@ -58,7 +58,7 @@ export const tableSection = <Row>(
   none?: string,
 ): Section => ({ id, title, body: table(columns, rows, { caption: title, none }) });
 
-/** The numbers of a picture as a table, which is closed at first. */
+/** Shows the numbers of a picture as a table in details that are closed at first. */
 export const numbersOf = <Row>(
   id: string,
   columns: readonly Column<Row>[],

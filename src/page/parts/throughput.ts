@@ -10,7 +10,7 @@ const width = 1000;
 const height = 160;
 
 interface Point {
-  /** End of the interval. The other fields are means of the interval. */
+  /** End of an interval, in seconds from the run's start. The other fields are its means. */
   readonly seconds: number;
   readonly perSecond: number;
   readonly lostPerSecond: number;

@@ -1,4 +1,4 @@
-// A picture of a run's time: a lane with its steps, and below it a lane per session that loaded.
+// A picture of a run over time: a row with its steps, and a row for each session that loaded.
 
 import { formatSeconds } from '../../core/amounts.ts';
 import { sessionsOf, type RunTimes, type Timeline, type Work } from '../../ledger/history/timeline.ts';
@@ -18,7 +18,7 @@ interface Step {
   readonly to: Date;
 }
 
-/** Steps that the run has reached. Each one ends when the next one begins. */
+/** Lists the steps that the run has reached. A step begins when the previous one ends. */
 const stepsOf = ({ startedAt, loadedAt, testedAt, publishedAt, endAt }: RunTimes): readonly Step[] => {
   const steps: Step[] = [];
   let from = startedAt;

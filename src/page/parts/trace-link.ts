@@ -1,4 +1,4 @@
-// Links to traces, by a template with a placeholder for the trace id.
+// Links to traces, made from a URL template with a placeholder for the trace id.
 
 import { EtlError } from '../../core/errors/errors.ts';
 
@@ -12,13 +12,13 @@ const problemOf = (template: string): string | undefined => {
   const filled = template.replaceAll(placeholder, exampleId);
   if (!URL.canParse(filled)) return 'is not a URL';
   const { protocol, username, password } = new URL(filled);
-  // Other schemes could run scripts or start programs.
+  // Links with other schemes could run scripts or start programs.
   if (protocol !== 'http:' && protocol !== 'https:') return 'does not begin with http:// or https://';
   if (username !== '' || password !== '') return 'has a password, which every visitor would see';
   return undefined;
 };
 
-/** Errors: ETL_USAGE. */
+/** Reads a template, and returns a function that makes links. Errors: ETL_USAGE. */
 export const readTraceUrl = (template: string | undefined): TraceLink | undefined => {
   if (template === undefined) return undefined;
   const problem = problemOf(template);

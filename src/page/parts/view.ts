@@ -1,4 +1,4 @@
-// A view is the content of one page, in sections. Live updates replace single sections.
+// A view is the content of one page, as a list of sections. Live updates replace single sections.
 
 import type { Client } from '../../db/client.ts';
 import type { QueuesSeen } from '../../worker/queues.ts';

@@ -54,7 +54,7 @@ const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
   { title: 'Published', cell: ({ publishedAt }) => time(publishedAt) },
 ];
 
-/** Anybody can write the query, so the position may be anything. */
+/** Reads a list position from a URL's query, in which anybody may write anything. */
 const readAfter = (query: URLSearchParams): readonly [string, number] => {
   const id = Number(query.get('id'));
   return [query.get('after') ?? '', Number.isSafeInteger(id) ? id : 0];

@@ -20,7 +20,7 @@ import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../p
 
 const recordsShown = 25;
 const kindsShown = 50;
-/** Further rejects are not grouped into kinds: grouping a million takes seconds. */
+/** Rejects that are grouped into kinds of faults, not more: grouping a million takes seconds. */
 const kindsWithin = 20_000;
 
 interface Chosen {
@@ -35,7 +35,7 @@ const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: Rej
   return href(withQuery('/rejects', { run: run.id, ...narrowed, after: place }));
 };
 
-/** Anybody can write the query, so the position may be anything. */
+/** Reads a list position from a URL's query, in which anybody may write anything. */
 const readPlace = (text: string | null): RejectPlace | undefined => {
   try {
     const [name, fileId, byte, id]: unknown[] = JSON.parse(text ?? '');

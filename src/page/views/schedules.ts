@@ -76,7 +76,7 @@ const cellOf = (
   return coming === 0 ? past : [...past, sign('idle', 'to come', coming)];
 };
 
-/** A row per schedule, a column per day. A sign links to the newest run of the day's slots. */
+/** Shows a row per schedule and a column per day. Signs link to the newest run of the day. */
 const calendar = (
   schedules: readonly Schedule[],
   slots: readonly CalendarSlots[],

@@ -19,7 +19,7 @@ const pauseMsMax = 86_400_000;
 /** Time for an attempt: a receiver should answer first, and do its work afterwards. */
 const attemptMsMax = 10_000;
 
-/** A claim holds longer than an attempt takes, including its record. */
+/** Time for which no other process sends the notification: longer than an attempt takes. */
 const claimMs = 3 * attemptMsMax;
 
 const sideBySide = 20;

@@ -64,7 +64,7 @@ type NewSchedule = Omit<
 > &
   Pick<ScheduleOptions, 'priority' | 'lateAfterMs'>;
 
-/** A replaced schedule stays paused if it was. If its times do not change, a due slot stays due. */
+/** Sets a schedule. A replaced schedule stays paused, and keeps a due slot if its times stay. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule
       (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue,
