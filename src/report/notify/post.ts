@@ -69,10 +69,10 @@ const send = async (
 };
 
 /**
-  * Sends the request; returns undefined if it was accepted. Errors: the signal's reason.
+ * Sends the request; returns undefined if it was accepted. Errors: the signal's reason.
  *
-  * Does not use AbortSignal.timeout: if only AbortSignal.any refers to it, it may be garbage
-  * collected, and nothing would end the request.
+ * Does not use AbortSignal.timeout: if only AbortSignal.any refers to it, it may be garbage
+ * collected, and nothing would end the request.
  */
 export const post = async (
   url: URL,
