@@ -1,4 +1,4 @@
-// What loading a run needs.
+// Makes the plan with which loaders load a run.
 
 import { landingTable } from '../db/landing.ts';
 import type { StagingColumn } from '../db/staging.ts';

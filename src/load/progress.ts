@@ -1,4 +1,4 @@
-// Totals of each table while it loads, reported at most ten times a second.
+// Counts each table's totals while it loads, and reports them at most ten times a second.
 
 import type { LoadedChunkRow } from '../ledger/run/ledger.ts';
 import { progressIntervalMs } from '../core/limits.ts';

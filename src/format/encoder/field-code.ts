@@ -70,7 +70,7 @@ export const takeOffDoubles = functionOf(
   },
 );
 
-/** (first, start, end) -> 0. Sets the slots of a record's fields. `first` is a delimiter's entry. */
+/** (first, start, end) -> 0. Sets the slots of a record's fields. `first` is a list entry. */
 export const placeFields = functionOf(
   3,
   {

@@ -27,7 +27,7 @@ const putDigits = (v: Variables): Code =>
     i32.store(v.token.get, token.valueBytes, i32.sub(v.end.get, v.at.get)),
   );
 
-/** (record) -> 0. Writes the line number of the record; the first line is 1. */
+/** (record) -> 0. Writes the record's line, counted from 1. */
 export const putLine = functionOf(1, variables, (v) =>
   sequence(
     v.token.set(flag(state.lineAt)),

@@ -47,7 +47,7 @@ type Variables = Readonly<Record<keyof typeof variables, Local>>;
 const limit = (v: Variables, field: 'decimalsMax' | 'integersMax' | 'rounds'): Code =>
   i32.load(v.column.get, offsetOf('numeric', field));
 
-/** Tries numbers with an exponent, but not with separators: their text is where it would write. */
+/** Reads numbers with an exponent; not with separators, whose text `readPower` would overwrite. */
 const tryPower = (v: Variables, call: Call): Code =>
   sequence(
     when(isSpelled(v.column), notSure),
@@ -165,7 +165,7 @@ const dropZeros = (v: Variables): Code =>
     when(i32.isZero(v.groups.get), v.weight.set(zero), v.negative.set(zero)),
   );
 
-/** A numeric with a precision has no infinity. */
+/** Writes NaN and infinity, but a numeric with a precision has no infinity. */
 const putSpecialNumeric = (v: Variables, call: Call): Code => {
   const found = (kind: number, sign: number): Code =>
     when(i32.eq(v.bits.get, i32.const(kind)), v.left.set(i32.const(sign)));

@@ -8,7 +8,7 @@ import { trimBlanks } from './blanks.ts';
 export type DecodedFile = Pick<SourceFile, 'name' | 'header' | 'lineEnd' | 'constants'> &
   Partial<Pick<SourceFile, 'id' | 'runId' | 'runStarted'>>;
 
-/** The first indexes are those of the record's fields; the next are texts about the file. */
+/** Fields by index: first the record's fields, then texts about the file. */
 export interface FileFields {
   readonly header: readonly string[];
   readonly indexesOf: (ref: FieldRef) => readonly number[];
@@ -30,7 +30,6 @@ const relaxed = (name: string): string =>
 /** `rate#2` means the second field named `rate`. */
 const numbered = /^(.+)#([1-9]\d*)$/s;
 
-/** Returns the pattern's first group in the path, or the whole match. */
 const partOf = (path: string, pattern: RegExp): string | undefined => {
   const found = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).exec(path);
   return found === null ? undefined : (found[1] ?? found[0]);

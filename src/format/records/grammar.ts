@@ -1,4 +1,4 @@
-// A dialect as bytes, and how its lines end.
+// Converts a dialect to bytes, and finds line ends.
 
 import { BACKSLASH, CR, LF, SPACE, TAB } from '../../core/characters.ts';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';

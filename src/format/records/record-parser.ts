@@ -84,7 +84,7 @@ const columnOfField = (table: ReadTable, { header, indexOf }: FileFields, field:
     ? null
     : (table.columns.find(({ headers }) => headers.some((ref) => indexOf(ref) === field))?.name ?? null);
 
-/** Returns what is wrong with the bytes. Converted files have invalid UTF-8 for invalid bytes. */
+/** Returns what is wrong with the bytes. Conversion writes invalid UTF-8 for unknown characters. */
 const codeOfBytes = (bytes: Buffer, { format }: ReadTable): RejectCode => {
   if (isUtf8(bytes)) return 'nul_byte';
   return format.encoding === 'utf-8' ? 'invalid_utf8' : 'encoding';

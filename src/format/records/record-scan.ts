@@ -86,7 +86,7 @@ const leave = sequence(
   i32.store(zero, 4 * state.found, v.found.get),
 );
 
-/** Finds irregular quotes and CRs. Runs only if quotes or CRs are in or just before the bytes. */
+/** Finds irregular quotes and CRs. Skipped if the group has none, follows none, and is unquoted. */
 const judgeQuotes = sequence(
   v.before.set(i32.loadByte(i32.sub(v.from.get, i32.const(1)))),
   v.returnBits.set(bitsOf(group, v.returnByte)),

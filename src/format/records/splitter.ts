@@ -75,7 +75,6 @@ const withoutReturns = (block: Buffer, start: number, { end, next }: RecordEnd, 
   return grammar.escapesAll && block[last] === CR && isEscaped(block, start, last) ? last + 1 : last;
 };
 
-/** True if a line has only blanks, unless a blank is the delimiter. */
 const isBlankLine = (block: Buffer, from: number, to: number, { delimiter }: Grammar): boolean => {
   for (let at = from; at < to; at += 1) if (!isBlankByte(block[at])) return false;
   return !block.subarray(from, to).includes(delimiter);

@@ -27,7 +27,7 @@ const isRewritten = (spec: ColumnSpec, isTextFormat: boolean): boolean => isText
 export const kindOf = (spec: ColumnSpec, isTextFormat: boolean): ByteKind =>
   isForFunctions(spec) || isRewritten(spec, isTextFormat) ? notFromBytes : typeOf(spec).bytes(spec.options);
 
-/** Says why JavaScript, which is slower, converts all values. Undefined if it converts few. */
+/** Says why JavaScript converts all values. Undefined if it converts few. */
 export const whyByText = (spec: ColumnSpec, isTextFormat: boolean): string | undefined => {
   const functions = functionsOf(spec);
   if (functions.length > 0) return functions.join(', ');

@@ -77,7 +77,7 @@ export const withChecks = (
   };
 };
 
-/** Order: tokens, map, type, rules, checks, schema. If `map` returns null, the value is missing. */
+/** Order: tokens, map, type, rules, checks, schema. A null from `map` means a missing value. */
 export const createTextReader = (column: ColumnSpec): ((text: string) => string | null | Refusal) => {
   const { map } = column;
   const read = withChecks(

@@ -27,7 +27,7 @@ const whenFilter = (
 
 const everyRecord: RecordFilter = () => true;
 
-/** Returns whether all filters hold. They see trimmed fields, and null tokens as null. */
+/** Combines filters, which must all hold. They see trimmed fields, and null tokens as null. */
 export const createRecordFilter = (
   filters: readonly FilterSpec[],
   { indexOf, textAt }: FileFields,

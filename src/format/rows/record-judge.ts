@@ -36,7 +36,7 @@ interface Judge {
   readonly rest: (record: Faulty) => Faulty;
 }
 
-/** Returns the column of which history's `at` is a copy, to report a fault only once. */
+/** Returns the column that mode history copies to `at`, because only `at` reports its faults. */
 const copyOf = ({ publish }: ReadTable): string | undefined =>
   typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
     ? publish.from
@@ -117,7 +117,7 @@ type RecordJudge = (
   take: (judgement: Judgement, index: number) => void,
 ) => void;
 
-/** Creates a function that throws ETL_USER_FUNCTION. Bad data becomes faults. */
+/** Errors of the created function: ETL_USER_FUNCTION. Bad data becomes faults. */
 export const createRecordJudge = (table: ReadTable, file: DecodedFile): RecordJudge => {
   const fields = fieldsOf(file, table.format.dialect);
   const parseRecords = createRecordParser(table, fields, file.lineEnd);

@@ -1,4 +1,4 @@
-// Runs the row routine (WebAssembly) on a window of records.
+// Runs the row routine (WebAssembly) on a window: up to 64 KiB of records.
 
 import { isAscii } from 'node:buffer';
 import { placeAlike } from '../../core/shared-copy.ts';

@@ -55,13 +55,13 @@ const setDecimals = (bytes: Buffer, least: string | undefined, most: string | un
   bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
 };
 
-/** Returns integers in the order of the floats: bits of negative floats are inverted. */
+/** Returns an integer in the order of the floats: the bits of negative floats are inverted. */
 const floatKey = (bits: bigint, width: bigint): bigint =>
   bits < 0n ? bits ^ (2n ** (width - 1n) - 1n) : bits;
 
 /**
  * Different texts can be the same real, and only the text shows if the value is beyond the bound.
- * So the routine excludes the bound itself, except 0, which no other text equals.
+ * So JavaScript judges values equal to the bound, except 0, which no other text equals.
  */
 const apartOf = ({ type }: ColumnSpec, key: bigint): bigint => (type === 'real' && key !== 0n ? 1n : 0n);
 

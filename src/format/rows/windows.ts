@@ -29,7 +29,7 @@ const holds = (
 
 const LETTER_N = 78;
 
-/** As `holds`, but `\N` as a whole field does not count: the text just means null. */
+/** Like `holds` for a backslash, but a field `\N` does not count, because it just means null. */
 const holdsBackslash = (
   { bytes, spans: { starts, ends } }: RecordBlock,
   delimiter: number,

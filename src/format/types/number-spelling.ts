@@ -49,8 +49,8 @@ export const spellingOf = (
   options: FloatOptions,
 ): { decimal: number; thousands: number; thousandsBytes: number } => {
   const { decimal = '.', thousands = '\0', grouping } = options;
-  // Byte 0 means no separator: the routine leaves Indian grouping to the reader, and no text
-  // contains half a surrogate pair.
+  // Byte 0 means no separator. JavaScript reads Indian grouping, and no text contains half a
+  // surrogate pair.
   const isLeft = grouping !== undefined || /\p{Surrogate}/u.test(thousands);
   const separator = Buffer.from(isLeft ? '\0' : thousands);
   return {
@@ -154,7 +154,7 @@ export const plainNumber = (options: NumberOptions, readServer: PlainNumber = se
   return options.percent === undefined ? plain : plainPercent(plain, options.percent);
 };
 
-/** Text that completes the sentence `"x" is not …`. */
+/** Completes the sentence `"x" is not …`. */
 export const wantedNumber = (type: string, { percent }: FloatOptions): string =>
   percent === undefined ? type : `${type} with %`;
 

@@ -5,7 +5,7 @@ import { createRowBytes, type RowBytes } from './row-bytes.ts';
 import type { ColumnType, Order } from './contract.ts';
 import { emptyShape, isInfinity, scanDecimal } from './number-text.ts';
 
-/** Negative if less, positive if greater, NaN if unordered. */
+/** Compares a text with a bound: negative if less, positive if greater, NaN if unordered. */
 type CompareTo = (bound: string) => (text: string) => number;
 
 type Key = (text: string) => number | bigint;

@@ -10,7 +10,7 @@ const isCutOff = (error: unknown): boolean => codeOf(error) === 'Z_BUF_ERROR';
 
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
-/** Decompresses `bytes`, which begin at offset `start` of the file. Messages name the format. */
+/** Decompresses `bytes`, which begin at offset `start` of the file. */
 export async function* throughZlib(
   bytes: AsyncIterable<Buffer>,
   decompressor: Decompressor,

@@ -1,5 +1,5 @@
-// zstd in WebAssembly, without the streams of the package zstddec, which allocate memory for each
-// block, and never free the memory of a damaged frame.
+// Runs zstd in WebAssembly, without the streams of the package zstddec, which allocate memory for
+// each block, and never free the memory of a damaged frame.
 
 import { ZSTDDecoder } from 'zstddec/stream';
 

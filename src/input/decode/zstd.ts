@@ -17,7 +17,7 @@ interface ByteQueue {
 }
 
 const queueBytes = (stream: AsyncIterator<Buffer>): ByteQueue => {
-  // Pieces are joined only when taken, because a slow connection yields many small ones.
+  // Pieces are joined only when taken, because a slow connection yields many small pieces.
   let pieces: Buffer[] = [];
   let waiting = 0;
   let at = 0;

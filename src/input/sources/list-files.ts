@@ -152,7 +152,7 @@ const withoutLinksToOthers = async (
   workingDirectory: string,
   failedAt: FailedAt,
 ): Promise<readonly string[]> => {
-  // A pipe such as /dev/stdin has no real path; `listedFile` refuses the pipe.
+  // Keeps a pipe such as /dev/stdin, which has no real path: `listedFile` refuses it.
   const targets = await withFilesAtOnce(paths, (path) =>
     realpath(path).catch(async (cause: unknown) => {
       if ((await lookAt(path, failedAt))?.isFile() === false) return path;

@@ -70,9 +70,9 @@ const unreadable = ({ table, name }: NamedFile, cause: unknown): unknown =>
     : new EtlError('ETL_SOURCE_UNREADABLE', { table, file: name, problem: messageOf(cause) }, { cause });
 
 /**
- * Reads one block ahead. The memory of a block is reused when the second block after it is
- * requested. Ends early if the file has become shorter; the receiver compares the sizes.
- * Errors: ETL_SOURCE_UNREADABLE.
+ * Yields bytes of a file, and reads one block ahead. The memory of a block is reused when the
+ * second block after it is requested. Ends early if the file has become shorter; the receiver
+ * compares the sizes. Errors: ETL_SOURCE_UNREADABLE.
  */
 export async function* readRange(
   file: NamedFile,

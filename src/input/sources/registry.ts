@@ -6,7 +6,7 @@ import { localFiles } from './local-files.ts';
 import { s3 } from './s3/s3.ts';
 import { stdin } from './stdin.ts';
 
-/** The first source that matches a location is used. Any text may be a path: files are last. */
+/** The first source that matches is used. Any text may be a path, so files are last. */
 const sources: readonly Source[] = [stdin, http, s3, localFiles];
 
 export const sourceNamed = (name: string): Source => sources.find((source) => source.name === name)!;

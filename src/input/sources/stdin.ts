@@ -72,7 +72,7 @@ const keep = async ({ table, name }: NamedFile, { signal }: Access): Promise<Kep
     if (signal !== undefined) addAbortSignal(signal, process.stdin);
     const bytes = await fill(fd, hash, table);
     setEnvironmentData(descriptorKey, fd);
-    // Without a time: the same data, piped again, must have the same fingerprint.
+    // The fingerprint has no time: the same data, piped again, must have the same fingerprint.
     return { fd, bytes, fingerprint: `${bytes}:${hash.digest('hex')}` };
   } catch (cause) {
     closeSync(fd);

@@ -18,7 +18,7 @@ const selectRefused = (index: number): string =>
 
 const typesOf = new WeakMap<FileCopy, readonly { readonly name: string; readonly type: string }[]>();
 
-/** Throws the server's error for a type that ends the statement instead of checking a text. */
+/** Calls `take` with each fault. Throws if a type ends the statement instead of reporting one. */
 export const askServer = async (
   client: Client,
   copy: FileCopy,

@@ -15,9 +15,8 @@ export interface Attempts {
 }
 
 /**
- * Uses one savepoint again and again, because each nested savepoint would take an entry of the
- * server's lock table. Proved by test/integration/load-chunk.test.ts, "more refusals than the
- * server has locks".
+ * Uses one savepoint, because each nested savepoint would take an entry of the server's lock table.
+ * Proved by test/integration/load-chunk.test.ts, "more refusals than the server has locks".
  */
 export const createAttempts = (client: Client): Attempts => {
   const [savepoint, release, rollback] = ['savepoint', 'release savepoint', 'rollback to savepoint'].map(

@@ -1,4 +1,4 @@
-// Blocks of records of one segment. A chunk's blocks can be read again until the next chunk begins.
+// Reads blocks of one segment. A chunk's blocks can be read again until the next chunk begins.
 
 import { positionAfter, recordBlocks, type RecordBlock } from '../../format/records/record-blocks.ts';
 import { sliceBlock } from '../../format/records/record-slice.ts';

@@ -2,7 +2,7 @@
 //
 // First the server checks the texts of types that only it knows. Then COPY under savepoints finds
 // other faults. COPY's error names a line, but a text in the file may imitate such an error. So a
-// record is at fault only if the server refuses this record alone.
+// record is at fault only if the server refuses it alone.
 
 import { runTogether } from '../../db/client.ts';
 import { codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -27,7 +27,7 @@ export const refusalOf = ({ columns }: FileCopy, error: Error): Fault => {
   const rest = placesIn(error)[0]?.rest ?? '';
   const named = columns.filter((name) => `${rest}:`.startsWith(`, column ${name}:`));
   return {
-    // One column's name may begin with the name of another column and a colon.
+    // The longest name counts: it may begin with the name of another column and a colon.
     column: named.toSorted((a, b) => b.length - a.length)[0] ?? null,
     code: 'server',
     reason: `${codeOf(error)} ${onOneLine(messageOf(error))}`,
@@ -116,8 +116,8 @@ const hintOf = (sifting: Sifting, from: number, to: number, refusal: Error): num
 };
 
 /**
- * Finds the first record that the server refuses alone, and copies the records before this record.
- * Returns its index: `to` if the server accepts all records now, undefined if the chunk is full.
+ * Finds the first record that the server refuses alone, and copies the records before it. Returns
+ * its index: `to` if the server accepts all records now, undefined if the chunk is full.
  */
 const findRefused = async (
   sifting: Sifting,

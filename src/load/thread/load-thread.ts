@@ -39,7 +39,7 @@ const say = (message: FromThread): void => port.postMessage(message);
 let stops: Readonly<Record<keyof Stops, AbortController>> | undefined;
 const making = (async () =>
   createLoader(plan.file === undefined ? plan : await withTablesOf(plan, plan.file)))();
-// The error is not lost: `load` reports it for the first segment.
+// `load` reports the error for the first segment.
 making.catch(() => undefined);
 
 /** Adds up `decoded` calls, because each message wakes the main thread. */

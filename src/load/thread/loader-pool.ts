@@ -1,4 +1,4 @@
-// One loader per worker, in threads if that saves time and the definition can be cloned.
+// Opens one loader per worker, in threads if that saves time and the plan can be cloned.
 
 import type { Loader } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';

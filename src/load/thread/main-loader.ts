@@ -8,7 +8,7 @@ import type { Loader } from '../chunk/loader.ts';
 import { loadSegment } from '../chunk/load-segment.ts';
 import type { LoadPlan } from '../load-plan.ts';
 
-/** Creates a loader, which connects at once, before its first segment comes. */
+/** Connects at once, before the first segment comes. */
 export const createLoader = (plan: LoadPlan): Loader => {
   const { address } = plan;
   const counts = new Map<string, Counts>();

@@ -1,4 +1,4 @@
-// Errors as plain data for another thread: cloning would keep neither class nor code.
+// Converts errors to plain data for another thread: cloning would keep neither class nor code.
 
 import { EtlError, messageOf, type ErrorCode, type ErrorDetails } from '../../core/errors/errors.ts';
 

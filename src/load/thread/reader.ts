@@ -1,4 +1,4 @@
-// Pieces of a stream, which a separate thread reads into reused memory.
+// Reads pieces of a stream in a separate thread, into reused memory.
 
 import { on } from 'node:events';
 import type { Worker } from 'node:worker_threads';

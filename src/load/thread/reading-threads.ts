@@ -10,7 +10,7 @@ export interface ReadingThreads {
   readonly close: () => Promise<void>;
 }
 
-/** The thread's module has the suffix of this module: .ts in the repository, .js when built. */
+/** Has the suffix of this module: .ts in the repository, .js when built. */
 const threadModule = new URL(`./read-thread${extname(import.meta.url)}`, import.meta.url);
 
 export const createReadingThreads = (eager: number): ReadingThreads => {

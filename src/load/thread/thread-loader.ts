@@ -11,7 +11,7 @@ import type { FileSegment, Loader, LoadListener } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { errorFrom, type PlainError } from './plain-error.ts';
 
-/** The thread's module has the suffix of this module: .ts in the repository, .js when built. */
+/** Has the suffix of this module: .ts in the repository, .js when built. */
 const threadModule = new URL(`./load-thread${extname(import.meta.url)}`, import.meta.url);
 
 export type ToThread =

@@ -4,7 +4,7 @@
 import { Agent, type ClientRequestArgs, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** With Node's 64 KiB, a download takes twice the processor time. */
+/** Size of a read. With Node's 64 KiB, a download takes twice the processor time. */
 export const socketBytes = 512 * 1024;
 
 /** Node's parser reads shorter bodies, so that their connections can be used again. */

@@ -3,7 +3,7 @@
 import { inQuotes } from '../../../core/wording.ts';
 import { writtenDirectory } from '../confine.ts';
 
-/** Most URLs of one text. More URLs probably come from a range with a digit too many. */
+/** More URLs are probably a range with a digit too many. */
 const expansionsMax = 1_000_000;
 
 const braces = /\{([^{}]*)\}/;

@@ -68,11 +68,11 @@ const fromContainer = async ({ env }: Search): Promise<Credentials | undefined> 
   return credentialsIn(answer.text, "the container's service");
 };
 
-/** Short, because nothing answers on machines outside of EC2. */
+/** A short timeout, because nothing answers on machines outside of EC2. */
 const instanceTimeoutMs = 1_000;
 const rolePath = '/latest/meta-data/iam/security-credentials/';
 
-/** Asks IMDSv2. Undefined if this machine is not an EC2 instance, or has no role. */
+/** Asks EC2's IMDSv2. Undefined if this machine is not an EC2 instance, or has no role. */
 const fromInstance = async ({ env }: Search): Promise<Credentials | undefined> => {
   if (env['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') return undefined;
   const endpoint = (env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] || 'http://169.254.169.254').replace(/\/$/, '');

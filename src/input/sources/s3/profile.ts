@@ -56,7 +56,7 @@ const readProfile = async (name: string, env: Search['env']): Promise<Profile | 
   return general === undefined && secret === undefined ? undefined : { ...general, ...secret };
 };
 
-/** Long, because the program may ask a person for a second factor. */
+/** A long timeout, because the program may ask a person for a second factor. */
 const processTimeoutMs = 60_000;
 
 const fromProcess = async (command: string, where: string): Promise<Credentials> => {
@@ -87,7 +87,7 @@ const refuseForeign = (profile: Profile, name: string): void => {
   );
 };
 
-/** Undefined if neither a profile is named nor a default exists. Throws CredentialsProblem. */
+/** Undefined if no profile is named and no default exists. Throws CredentialsProblem. */
 export const profileOf = async ({ env, profile }: Search): Promise<[string, Profile] | undefined> => {
   const asked = profile ?? (env['AWS_PROFILE'] || undefined);
   const name = asked ?? 'default';
@@ -108,7 +108,7 @@ export const profileOf = async ({ env, profile }: Search): Promise<[string, Prof
   );
 };
 
-/** Throws CredentialsProblem. */
+/** Returns the profile's credentials. Throws CredentialsProblem. */
 export const fromProfile = async (search: Search): Promise<Credentials | undefined> => {
   const found = await profileOf(search);
   if (found === undefined) return undefined;
