@@ -94,9 +94,8 @@ const applyWritten = async (
   const loud = isTogether ? written : written.filter(isLoud);
   const rests = [...(await apply(written.filter((plan) => !loud.includes(plan))))];
   if (loud.length > 0) {
-    // Takes the locks of the last query already here. Otherwise a reader of two tables could hold
-    // one, wait for the other, and be cancelled because of a deadlock. Proved by
-    // test/modes/publish-locks.test.ts, "all at once".
+    // Takes the locks of the last query already here, so that no reader of two tables forms a
+    // deadlock with us. Proved by test/modes/publish-locks.test.ts, "all at once".
     await untilTaken(namesInProduction([...loud, ...moved]), false, (names, queueMs) =>
       client.query(lockTables(names, 'access exclusive', queueMs)),
     );

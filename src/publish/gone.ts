@@ -11,7 +11,7 @@ type Name = Pick<TableNames, 'schema' | 'table'>;
 const isRefused = (error: unknown): boolean =>
   isRefusal(error) || isRefusal((error as Partial<Error> | undefined)?.cause);
 
-/** Throws the error for a missing table. Errors: ETL_PUBLISH_OVERTAKEN. */
+/** Errors: ETL_PUBLISH_OVERTAKEN. */
 export const refuseGone = ({ table }: Name): never => {
   const problem = 'it was dropped, renamed or moved to another schema';
   throw new EtlError('ETL_PUBLISH_OVERTAKEN', { table, problem });

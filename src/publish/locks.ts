@@ -118,9 +118,9 @@ const othersMsMin = 20;
 const doing = (body: string): string => `do ${quoteText(`begin ${body} end`)};`;
 
 /**
- * Locks tables while we hold another, whose readers may have waited since the query began. So it
- * waits only until the server's deadlock check for those readers, or not at all. Proved by
- * test/modes/publish-locks.test.ts, "is never the victim".
+ * Locks tables while we hold another, whose readers may be waiting. So it waits at most until the
+ * server's deadlock check for those readers. Proved by test/modes/publish-locks.test.ts, "is never
+ * the victim".
  */
 const lockOthers = (names: readonly string[], mode: LockMode): string => {
   const lock = `lock table ${names.join(', ')} in ${mode} mode`;
@@ -130,9 +130,9 @@ const lockOthers = (names: readonly string[], mode: LockMode): string => {
 };
 
 /**
- * Takes all these locks within `ms` milliseconds, or fails. `only`: 'only ' excludes partitions.
- * `first`: PL/pgSQL statements that take other locks before. While it waits for the first table, we
- * hold no other table, so no deadlock is possible.
+ * Takes all locks within `ms` milliseconds, or fails. `only`: 'only ' excludes partitions. `first`:
+ * PL/pgSQL statements that take other locks. While it waits for the first table, we hold no other,
+ * so no deadlock is possible.
  */
 export const lockTables = (
   names: readonly string[],

@@ -126,7 +126,6 @@ export const planOver = async (
   return plans;
 };
 
-/** Reads the tables in production and plans, as planOver() does. */
 export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
@@ -154,9 +153,9 @@ export const replacedText = (
 const lookMs = 2_000;
 
 /**
- * Fails if production has changed since the plan. Needs a lock on the tables, which does not
- * protect their dependents. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because
- * writers already wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
+ * Fails if production has changed since the plan. Needs a lock that protects the table but not its
+ * dependents. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because writers already
+ * wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
   await client.query(`set local lock_timeout = ${lookMs}`);

@@ -28,7 +28,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 const adviceUnknown = 'Check the triggers, constraints and policies of the table: they also apply to a run.';
 
-/** Turns a refusal by the server into our error; returns other errors unchanged. */
+/** Turns a refusal into our error; returns other errors unchanged. */
 export const publishRefusal = (table: string, cause: unknown): unknown => {
   if (isPassing(cause) || !isRefusal(cause)) return cause;
   const details = {

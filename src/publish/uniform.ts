@@ -27,8 +27,8 @@ const isRewritten = ({ strategy, table, builtAs, production }: PublishPlan): boo
   strategy.writes && production !== undefined && evolutionOf(table, builtAs.columns, production).rewrites;
 
 /**
- * Returns tables that older snapshots would see empty. Restored versions are not among them,
- * because their rows are older still.
+ * Tables that older snapshots see empty. Restored versions are left out: their rows are older
+ * still.
  */
 export const emptyForOlder = (plans: readonly PublishPlan[]): readonly PublishPlan[] => [
   ...movedOver(plans).filter(({ table }) => table.buildSchema !== keptSchema),

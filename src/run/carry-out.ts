@@ -173,7 +173,6 @@ const publishBuilt = async (
   return publishBuilt(context, runId, now, again, builds + 1);
 };
 
-/** Errors: those of each step. */
 export const carryOut = async (
   context: RunContext,
   run: BegunRun,

@@ -1,4 +1,4 @@
-// Types that all steps of a run share: connection, declaration, report and settings.
+// Types that all steps of a run share.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
@@ -41,7 +41,7 @@ export type BuildContext = Work &
 
 export type OutsetContext = Work & Pick<RunContext, 'hashes' | 'epoch'>;
 
-/** Runs a step, unless the run is to be stopped. Errors: the reason to stop it, those of `work`. */
+/** Runs a step. Errors: the reason to stop the run, if there is one. */
 export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {
   stopIfAsked(context);
   context.report.emit({ type: 'step', step: name });

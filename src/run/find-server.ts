@@ -8,7 +8,6 @@ import type { RunOptions } from './options.ts';
 
 type Named = Pick<RunOptions, 'databaseUrl' | 'connection'>;
 
-/** Errors: those of `resolveServer`. */
 export const findServer = ({ databaseUrl, connection }: Named): Promise<ServerAddress> =>
   resolveServer({ databaseUrl, connection, env: process.env, etlDirectory: findEtlDirectory(process.cwd()) });
 

@@ -70,7 +70,7 @@ export const finishRun = async (
   { start, wal }: Since,
 ): Promise<RunResult> => {
   const { address, client, spec, report } = context;
-  // If nothing was to do, this is an earlier run, which has saved its notices.
+  // An unchanged run is an earlier run, which saved its notices.
   if (outcome === 'published') await saveNotices(client, report, runId);
   const { publishedAt, tables } = await tableResults(client, spec, runId);
   const serverWalBytes = await walBytesSince(client, wal);

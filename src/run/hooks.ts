@@ -72,9 +72,7 @@ const runFunction = async (
   }
 };
 
-/**
- * Stores facts about the run in settings that SQL files read: `current_setting('etl.error_code')`.
- */
+/** Sets facts that SQL files read: `current_setting('etl.error_code')`. */
 const setFacts = async (client: Client, { runId, error }: RunFacts): Promise<void> => {
   await client.query(
     `select set_config('etl.run_id', $1, false), set_config('etl.error_code', $2, false), set_config('etl.error', $3, false)`,
@@ -114,8 +112,8 @@ const callHook = async (context: Calling, hook: HookName, facts: RunFacts): Prom
 };
 
 /**
- * Calls a hook of the run. Errors: ETL_HOOK if it fails or takes too long, the reason of a run that
- * is stopped, ETL_SERVER_LOST.
+ * Calls a hook. Errors: ETL_HOOK if it fails or takes too long, the reason of a run that is
+ * stopped, ETL_SERVER_LOST.
  */
 export const runHook = async (context: RunContext, hook: HookName, runId: number): Promise<void> => {
   const { client, spec } = context;
@@ -147,9 +145,9 @@ export const callFailed = async (
 const hookState = 'ZHOOK';
 
 /**
- * Returns the statements of the hook `publishing`. `execute` keeps it from ending the transaction.
- * Its errors get a SQLSTATE of their own, because publishing is repeated after a lock timeout, but
- * not after a lock timeout of the hook.
+ * Returns the hook `publishing`. `execute` keeps it from ending the transaction. Its errors get
+ * their own SQLSTATE: otherwise publishing would mistake its lock timeout for one of its own, and
+ * try again.
  */
 export const publishingStatements = ({
   spec,
@@ -174,7 +172,7 @@ export const publishingError = ({ hookTexts }: Pick<RunContext, 'hookTexts'>, ca
     ? hookError('publishing', ` ${hookTexts.get('publishing')!.file}`, messageOf(cause), cause)
     : cause;
 
-/** Records that the hook `published` has to be called. Needs the publishing transaction. */
+/** Records that the hook `published` must be called. Needs the publishing transaction. */
 export const oweHook = async ({ client, spec }: Work, runId: number): Promise<void> => {
   if (spec.hooks?.published !== undefined) await runQuery(client, setHookPending(runId));
 };

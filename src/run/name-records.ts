@@ -65,9 +65,9 @@ const lineOfRow = async (
 };
 
 /**
- * Finds the chunk of a loaded row: the chunk's ledger row has the same xmin, and rows are in the
- * order of their records. Returns undefined for rows made by SQL, corrected, or loaded under a
- * savepoint after the server had refused the chunk.
+ * Finds the chunk of a row: its ledger row has the same xmin, and rows are in the order of their
+ * records. Undefined for rows made by SQL, corrected, or loaded under a savepoint after the server
+ * had refused the chunk.
  */
 const placeOf = async (
   context: RunContext,
@@ -110,8 +110,8 @@ const duplicatesError = async (
 };
 
 /**
- * Returns the table in which refused rows are looked up. Staging has the order of the files, but no
- * server-filled columns, and more columns for a merge.
+ * Where refused rows are looked up. Staging has the order of the files, lacks columns that the
+ * server fills, and has more columns for a merge.
  */
 const loadedRows = ({ spec }: Work, names: TableNames): RefusedFrom => {
   const table = spec.tables.find(({ name }) => name === names.table)!;

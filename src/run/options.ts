@@ -193,8 +193,7 @@ export const resolveOptions = (options: RunOptions) => {
 export type RunSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
 /**
- * Refuses names of unknown tables, because a misspelt name in `allowShrink` would allow nothing.
- * Errors: ETL_USAGE.
+ * Refuses unknown tables: a misspelt name in `allowShrink` would allow nothing. Errors: ETL_USAGE.
  */
 export const refuseUnknownTables = (
   known: readonly string[],

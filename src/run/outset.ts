@@ -112,8 +112,8 @@ export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
   run !== undefined && run.state !== 'published';
 
 /**
- * Returns true if everything is loaded again: on request, or because the unfinished run did so. If
- * that run failed with ETL_ROWS_LOST, the next run adds only what is missing.
+ * True if everything is loaded again: on request, or as in the unfinished run, unless that failed
+ * with ETL_ROWS_LOST. Then the next run adds what is missing.
  */
 export const isFullRefresh = async ({
   client,
@@ -159,8 +159,8 @@ const decide = async (
 };
 
 /**
- * Decides how a run would begin, without changing anything. `resume`: continue an unfinished run
- * even if an earlier run published the same files. Errors: ETL_ROLLED_BACK.
+ * Decides without changing anything. `resume`: continue an unfinished run even if an earlier run
+ * published the same files. Errors: ETL_ROLLED_BACK.
  */
 export const lookAtOutset = async (
   context: OutsetContext & Asked,

@@ -87,8 +87,8 @@ const isHopeless = ({ waitsForFirst, wasReached }: RecoverOptions, error: unknow
     (error.code === 'ETL_CONNECT' && !wasReached() && !isPassing(error)));
 
 /**
- * Repeats `attempt` until it succeeds or fails for another reason than a lost server. The ledger
- * has what is left to do. All attempts without progress share one `waitMs`.
+ * Repeats `attempt` while servers are lost; the ledger has what is left to do. All attempts without
+ * progress share one `waitMs`.
  */
 export const untilDone = async <T>(
   options: RecoverOptions,

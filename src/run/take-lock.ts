@@ -63,9 +63,9 @@ const endFrozenWorker = async (client: Client, session: number): Promise<boolean
 };
 
 /**
- * Takes the lock of the pipeline, which lasts as long as the connection. If its holder is dead,
- * frozen, or an older connection of ours, waits until the server ends that session. Errors:
- * ETL_RUN_LOCKED with run, host, process and start of the holder.
+ * Takes the lock, which lasts as long as the connection. Waits until the server ends the session of
+ * a holder that is dead, frozen, or an older connection of ours. Errors: ETL_RUN_LOCKED with run,
+ * host, process and start of the holder.
  */
 export const takeLock = async (context: RunContext, isRetry: boolean): Promise<void> => {
   const { client, spec } = context;

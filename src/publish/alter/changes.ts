@@ -52,8 +52,8 @@ export const alterPart = async (client: Client, name: string, declared: Declared
 };
 
 /**
- * Returns the columns that the server will fill. The expression of an existing column is assumed to
- * be the declared one, because only the built table shows it.
+ * Returns the columns that the server will fill. Existing columns count as unchanged: only the
+ * built table shows their expressions.
  */
 export const foreseenColumns = async (
   client: Client,

@@ -9,10 +9,7 @@ import { keyOfBound } from '../table/bounds.ts';
 import { findPartitions } from '../aside/find-partitions.ts';
 import { refuseTaken } from './fit-partitions.ts';
 
-/**
- * Properties to copy. Foreign keys and triggers are left out, because attaching the partition adds
- * them.
- */
+/** Leaves out foreign keys and triggers, which attaching the partition adds. */
 const likeTable = ['defaults', 'generated', 'constraints', 'indexes', 'storage']
   .map((what) => `including ${what}`)
   .join(' ');

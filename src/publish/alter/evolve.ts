@@ -150,8 +150,8 @@ const isFilledByRuns = ({ declared, mode: { versions } }: DeclaredTable, { name 
   versions?.to === name;
 
 /**
- * Refuses a table if declared columns are missing and cannot be added, or if other columns need a
- * value. Errors: ETL_PUBLISH_SHAPE.
+ * Fails if a declared column cannot be added, or if another column needs a value. Errors:
+ * ETL_PUBLISH_SHAPE.
  */
 export const refuseUnfit = (
   table: DeclaredTable,

@@ -130,7 +130,6 @@ const nullChanges = (
     (name) =>
       isRequired(built, name) && production.columns.some((column) => column.name === name && !column.notNull),
   );
-  // One statement for all columns makes the server read the table once.
   const steps = (columns: readonly string[], verb: string): readonly KeyStep[] =>
     columns.length === 0
       ? []

@@ -1,7 +1,7 @@
-// Lists type changes that keep every value, and knows which of them rewrite the table.
+// Lists type changes that keep every value, and those that rewrite the table.
 //
-// Changes whose result depends on settings, or that lose anything, are left out: timestamp to
-// timestamptz (time zone), char(n) (blanks), json to jsonb (order of keys).
+// Changes that depend on settings, or lose anything, are left out: timestamp to timestamptz (time
+// zone), char(n) (blanks), json to jsonb (order of keys).
 
 /** Example: `numeric(10,2)` has the base numeric and the sizes 10 and 2. */
 interface WrittenType {

@@ -126,7 +126,7 @@ export const buildPartition = async (
   return { key, name, bound, condition, names, rows };
 };
 
-/** Returns the oid of a partitioned table (quoted name), or undefined if it is not partitioned. */
+/** Returns the table's oid if it is partitioned. `name` is quoted. */
 export const partitionedOid = async (client: Client, name: string): Promise<number | undefined> =>
   (
     await client.query(

@@ -82,7 +82,6 @@ const pauseMs = 200;
 const tryDrop = async (client: Client, names: readonly string[], deadline: number): Promise<boolean> => {
   for (;;) {
     try {
-      // A query of several statements is one transaction.
       await client.query(`set local lock_timeout = ${queueMs}; drop table ${names.join(', ')} cascade`);
       return true;
     } catch (error) {

@@ -28,9 +28,9 @@ export const createShape = (names: TableNames, columns: readonly string[], stagi
 });
 
 /**
- * Text around an author's query. It becomes a subquery, so it must be one query that changes
- * nothing: no `with x as (delete …)`, no second statement (test/integration/sql-files.test.ts).
- * With `limit 0`, the server checks privileges without reading rows.
+ * Makes an author's query a subquery, so it must be one query that changes nothing: no `with x as
+ * (delete …)`, no second statement (test/integration/sql-files.test.ts). `limit 0` checks
+ * privileges without reading rows.
  */
 export const aroundSql = (names: TableNames, isRehearsal = false): readonly [string, string] => [
   `${createAs(names)} select * from (\n`,

@@ -155,15 +155,10 @@ export const findPartitions = async (
   return parts;
 };
 
-/**
- * Returns the block of a ctid. A partition's rows are read from their first to their last block.
- */
+/** A partition's rows are read from their first to their last block. */
 const blockOf = (ctid: string): number => Number(ctid.slice(1, ctid.indexOf(',')));
 
-/**
- * How often all rows may be read before sorting is cheaper: writing a row takes as long as reading
- * it 20 times.
- */
+/** How often all rows may be read: writing a row takes as long as reading it 20 times. */
 const readsMax = 16;
 
 const isScattered = (parts: readonly PartRows[]): boolean => {

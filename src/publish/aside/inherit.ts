@@ -48,7 +48,7 @@ const options = `
         from heir h join pg_class c on c.oid = h.old join pg_class t on t.oid = c.reltoastrelid
         where t.reloptions is not null`;
 
-/** SQL that copies properties. Columns and indexes are matched by name, defaults also by type. */
+/** Copies properties. Columns and indexes match by name, defaults also by type. */
 const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (

@@ -57,10 +57,7 @@ const parts: Readonly<Record<string, string>> = {
   range_bounds_histogram: 'text',
 };
 
-/**
- * SQL that copies statistics. `materialized`, because the server may otherwise call the functions
- * before it evaluates conditions.
- */
+/** `materialized`, because the server may call the functions before it evaluates conditions. */
 const restore = (from: string, to: string): Query => ({
   text: `
     with own as materialized (

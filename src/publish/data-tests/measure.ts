@@ -67,7 +67,7 @@ export const testedColumns = async (
   return rows.map(({ columns }) => columns);
 };
 
-/** Returns the columns of each key. Temporal keys (`without overlaps`) are left out. */
+/** Returns the columns of each key, except temporal keys (`without overlaps`). */
 export const keysOf = async (client: Client, name: string): Promise<readonly (readonly string[])[]> => {
   const { rows } = await client.query(
     `select array(select a.attname::text from unnest(k.conkey) c (attnum) join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) as names
@@ -103,10 +103,7 @@ const selectFrom = (list: readonly string[], from: string): string =>
   `select ${list.join(', ')} from ${from} ${row}`;
 
 interface Scanned {
-  /**
-   * Number of rows; null if no test needs it: without a count, an index may supply the newest
-   * value.
-   */
+  /** Null if no test needs the number of rows: then an index may supply the newest value. */
   readonly counted: number | null;
   readonly values: readonly (string | null)[];
   readonly seconds: number;

@@ -9,19 +9,14 @@ import { refuseUnfit } from '../alter/evolve.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../alter/keys.ts';
 import { publishRefusal } from '../refusals.ts';
 
-/**
- * Returns the error to report. If rows violate a declared check, the run later names these rows.
- */
+/** Returns the error to report. Rows that violate a declared check are named later. */
 const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown): unknown => {
   if (cause instanceof DuplicateRows) return cause;
   const checks = constraints.filter(({ kind }) => kind === 'check');
   return rowsRefusedBy(table, checks, cause) ?? publishRefusal(table, cause);
 };
 
-/**
- * Calls `write` for each table. It returns steps for keys and indexes, which are carried out after
- * the rows of all tables are written.
- */
+/** Writes each table, then carries out the steps that `write` returned for keys and indexes. */
 export const writeEach = async (
   client: Client,
   plans: readonly PublishPlan[],
@@ -43,8 +38,7 @@ export const writeEach = async (
 };
 
 /**
- * Returns the rows that SQL of other tables reads. `isLeaving`: SQL, true for a production row `o`
- * that will be deleted.
+ * Returns the rows that SQL sees. `isLeaving`: SQL, true for a production row `o` that is deleted.
  */
 export const seeExchanged = (
   names: readonly string[],

@@ -1,8 +1,8 @@
 // Types of modes and strategies. A strategy is one way to bring rows into production; a mode
-// chooses one of its strategies for each table.
+// chooses one for each table.
 //
 // All tables of a run are published in one transaction. So `apply` gets all tables of a strategy,
-// and returns the statements that block readers. They are sent as one query at the end.
+// and returns the statements that block readers: they are sent as one last query.
 
 import type { SourceTableSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
@@ -58,9 +58,7 @@ export interface Strategy {
   /** Text that a run's summary shows before the names of tables with this strategy. */
   readonly summary?: string;
 
-  /**
-   * Returns true if the strategy can publish the table. A mode uses its first strategy that can.
-   */
+  /** Returns true if the strategy can publish the table. A mode's first such strategy is used. */
   takes(table: DeclaredTable, production: ProductionTable | undefined, found?: Found): boolean;
 
   /** Like `takes`, but judged before the differences between rows are known. */
@@ -72,8 +70,8 @@ export interface Strategy {
   needs?(plan: PublishPlan): readonly ('select' | 'insert' | 'update' | 'delete')[];
 
   /**
-   * Refuses a table that cannot be published. Called with each plan, and before loading if columns
-   * are known. Errors: ETL_PUBLISH_SHAPE.
+   * Refuses a table that cannot be published. Called for each plan, and if possible before loading.
+   * Errors: ETL_PUBLISH_SHAPE.
    */
   check(table: DeclaredTable, columns: readonly TableColumn[], production: ProductionTable): void;
 

@@ -7,7 +7,6 @@ import { countRows } from '../../db/rows.ts';
 import { createFromStaging, createShape } from '../aside/build-table.ts';
 import type { Filled, Mode } from './contract.ts';
 
-/** Returns the counts for modes in which each record becomes one row. */
 export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
   rows,
   rowsFrom,
@@ -15,7 +14,7 @@ export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
   deletions: 0,
 });
 
-/** Copies all rows into a new table. For an existing table, only counts them. */
+/** Copies all rows into a new table; for an existing table, only counts them. */
 export const fillAll: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const rowsFrom = builtName(names);
   // COPY has loaded the rows into the table itself. They are counted to prove that none is missing.

@@ -14,8 +14,8 @@ export const rowsMin = 50_000;
 const orderedShare = 0.9;
 
 /**
- * Returns `order by` the key if keys are random, like UUIDs; otherwise ''. Each random key changes
- * another page of the index, which is written to the log. Sorting halved the time for 500,000 rows.
+ * Returns `order by` the key if keys are random, like UUIDs; otherwise ''. Each random key touches
+ * another page of the index, which is logged. Sorting halved the time for 500,000 rows.
  */
 export const inKeyOrder = async (
   client: Client,
@@ -56,9 +56,9 @@ interface Meeting {
 }
 
 /**
- * Returns true if the existing rows with keys of the run fit into the server's buffers. Samples the
- * run's rows. The percentage is a parameter, because for an expression the server would expect a
- * tenth of the table and read all of production.
+ * True if the existing rows with keys of the run fit into the server's buffers. The sample's
+ * percentage is a parameter: for an expression, the server would expect a tenth of the table and
+ * read all of production.
  */
 const isClose = async (client: Client, { rowsFrom, there, key }: Omit<Meeting, 'rows'>): Promise<boolean> => {
   const { rows: sizes } = await client.query(

@@ -14,7 +14,7 @@ export const refuseTakenNames = async (client: Client, plans: readonly PublishPl
   const wanted = plans.flatMap(({ table: { schema, table }, builtAs, strategy }) =>
     strategy.writes ? [] : builtAs.indexes.map(({ name }) => ({ schema, table, name })),
   );
-  // Indexes of the run's own tables do not count, because their names will be free.
+  // Index names of the run's own tables will be free.
   const { rows } = await client.query(
     `select w.table, string_agg(concat(case when i.indrelid is null then 'relation ' else 'index ' end, c.relname,
           ' of ' || i.indrelid::regclass), ', ' order by w.place) as taken
@@ -39,7 +39,7 @@ export const refuseTakenNames = async (client: Client, plans: readonly PublishPl
 };
 
 /**
- * Refuses to load if privileges are missing. Owners have all, unless somebody revoked them. Errors:
+ * Refuses missing privileges. Owners have all, unless somebody revoked them. Errors:
  * ETL_PERMISSION.
  */
 export const refuseLacking = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {

@@ -12,7 +12,7 @@ import type { Seen } from './contract.ts';
 import { modeOf } from './registry.ts';
 import { publishRefusal } from '../refusals.ts';
 
-/** Adds generated columns. Identity columns are left out, because they have no value yet. */
+/** Adds generated columns, but no identity columns, which have no value yet. */
 const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
   const generated = serverColumnsOf(attributes).filter(({ kind }) => kind === 'generated');
   if (generated.length === 0) return rows;

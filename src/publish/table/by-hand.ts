@@ -109,10 +109,7 @@ export class ChangedByHand extends Error {
   }
 }
 
-/**
- * Fails if a change by hand came after the build. Needs a lock that prevents such changes. Errors:
- * ChangedByHand.
- */
+/** Needs a lock that prevents changes by hand. Errors: ChangedByHand. */
 export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
   const tables = all.filter(({ byHand }) => byHand !== undefined);
   if (tables.length === 0) return;

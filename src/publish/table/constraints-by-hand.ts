@@ -12,9 +12,9 @@ import { ProductionChanged, type ProductionTable } from './production.ts';
 import type { TableConstraint } from './table-state.ts';
 
 /**
- * Returns true if a constraint cannot be created while the old table exists. A foreign key to the
- * table itself would reference the old table. For a partitioned target, the server creates one
- * constraint per partition, and their names are taken.
+ * True if a constraint cannot be created while the old table exists. A foreign key to the table
+ * itself would reference the old table. For a partitioned target, the server creates one constraint
+ * per partition, and their names are taken.
  */
 export const isBound = (
   { oid }: Pick<ProductionTable, 'oid'>,

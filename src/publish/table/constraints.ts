@@ -26,8 +26,7 @@ const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
     : `unique (${quoteNames(constraint.columns)})${storage(constraint.name)}`;
 
 /**
- * Adds a search path to a statement. Both are one query and share a transaction, so the path ends
- * with the query.
+ * Sets a search path for one statement: both share a transaction, so the path ends with the query.
  */
 export const onPath = (path: readonly string[], statement: string): Query => {
   const set = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
@@ -78,8 +77,8 @@ const refusal = (names: TableNames, constraints: readonly OwnConstraint[], cause
   rowsRefusedBy(names.table, constraints, cause) ?? refusedByServer(names, constraints, cause);
 
 /**
- * Creates checks and unique constraints; all checks share one scan. makeForeignKeys() creates
- * foreign keys later. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED.
+ * Creates all constraints except foreign keys; all checks share one scan. Errors: RowsRefused,
+ * ETL_CONSTRAINT_REFUSED.
  */
 export const buildConstraints = async (
   client: Client,

@@ -15,7 +15,7 @@ export const foreignKeysOf = ({ constraints }: Pick<Constrained, 'constraints'>)
 export const targetName = ({ schema }: TableNames, { references }: ForeignKeySpec): string =>
   quoteName(references.schema ?? schema, references.table);
 
-/** Returns the index of the referenced table, or -1 if it is not in `tables`. */
+/** Index of the referenced table in `tables`, or -1. */
 export const targetAt = (
   { schema }: TableNames,
   { references }: ForeignKeySpec,
@@ -26,8 +26,7 @@ export const targetAt = (
   );
 
 /**
- * Writes a key like `constraintList`. The server's text is not used, because it could name a table
- * in the build schema.
+ * Writes a key as `constraintList` does: the server's text could name a table in the build schema.
  */
 const foreignKeyText = (
   { schema }: TableNames,

@@ -44,9 +44,8 @@ export const selectForeignGrants = `
       where not ${mayGrant('a.grantor', 't.relowner', 't.namespace')}`;
 
 /**
- * SQL that first revokes all privileges on the new table: default privileges or a restored version
- * may include privileges that were revoked on the old table. The owner keeps all rights, unless
- * somebody changed them on the old table.
+ * Revokes privileges that the old table does not have: default privileges or a restored version may
+ * bring them back. The owner keeps all rights, unless somebody changed them on the old table.
  */
 const strippedOf = `
   select distinct h.place, 0 as step, 0::bigint as nth, 0 as level, h.owner as grantor, h.owner,

@@ -24,7 +24,6 @@ interface Link {
   readonly shown: string | undefined;
 }
 
-/** Returns the foreign keys between different tables. */
 const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | undefined)[]): readonly Link[] =>
   found.flatMap((production, from) => {
     if (production === undefined) return [];
@@ -43,8 +42,8 @@ const linksOf = (tables: readonly DeclaredTable[], found: readonly (Linked | und
   });
 
 /**
- * Removes foreign keys of the run as reasons to keep tables. But if one of two tables must be kept,
- * the other is kept, too: otherwise a kept table would reference deleted rows or a dropped table.
+ * Ignores foreign keys within the run. But if one of two tables must be kept, the other is kept,
+ * too: otherwise a kept table would reference deleted rows or a dropped table.
  */
 export const withoutLinks = <Table extends Linked>(
   tables: readonly DeclaredTable[],

@@ -35,9 +35,7 @@ export interface Meaning {
   readonly lostByRefresh?: string | undefined;
   /** True if staging has a column that marks records that delete their key. */
   readonly deletes?: boolean;
-  /** Missing: the mode does not merge. */
   readonly merge?: MergeSpec;
-  /** Missing: rows have no versions. */
   readonly versions?: VersionTimes;
   /** Explains why the row count differs from the record count; missing: each record is a row. */
   readonly whyNotRows?: (records: number, rows: number) => string;

@@ -25,7 +25,7 @@ export interface RowSecurity {
 
 /**
  * SQL for the objects that a policy uses. The table itself is 0, and columns are names, so that old
- * and new table compare equal. Texts are not enough, because functions can be renamed.
+ * and new table compare equal. Texts are not enough: functions can be renamed.
  */
 const uses = `array(select distinct row(d.refclassid, case when d.refobjid = p.polrelid and d.refclassid = 'pg_class'::regclass then 0
       else d.refobjid end, coalesce(a.attname, d.refobjsubid::text), d.deptype)::text

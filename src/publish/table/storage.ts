@@ -19,7 +19,7 @@ export const createAs = (names: TableNames): string =>
 
 export type IndexStorage = (name: string, using?: string) => string;
 
-/** Returns a function for the storage clause of an index. For primary keys, see primaryKeysOf(). */
+/** Storage clauses of indexes. For primary keys, see primaryKeysOf(). */
 export const indexStorage = async (client: Client, names: TableNames): Promise<IndexStorage> => {
   const { rows } = await askPrepared<{ name: string; using: string; clause: string }>(
     client,

@@ -28,10 +28,9 @@ export const mentions = (sql: string, name: string): boolean => {
 };
 
 /**
- * Returns the tables that must be built before this table. A source table made by SQL may read
- * source tables declared before it. A derived table may read all source tables, and each earlier
- * derived table that its SQL names, even if `from` does not: built earlier, this table would get
- * production's old rows.
+ * Returns the tables to build before this table. A source table made by SQL may read source tables
+ * declared before it. A derived table may read all source tables, and each earlier derived table
+ * that its SQL names, even if `from` does not: built earlier, it would read production's old rows.
  */
 export const prerequisites = (
   table: TableSpec,

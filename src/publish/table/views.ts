@@ -41,7 +41,7 @@ const isOurs = `
 
 /**
  * SQL for the views. Only trusted views get a text: to print it, the server locks all relations of
- * the view, and an untrusted role could block us by a lock on its own table. Proved by
+ * the view, and an untrusted role could block us by a lock on its table. Proved by
  * test/modes/strangers.test.ts, "a view of a stranger".
  */
 export const viewList = (oid: string): string => `

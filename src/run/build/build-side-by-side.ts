@@ -84,8 +84,8 @@ const isFull = (error: unknown): boolean =>
   error instanceof EtlError && error.code === 'ETL_CONNECT' && codeOf(error.cause) === '53300';
 
 /**
- * Builds the tables in at most as many sessions as the run has workers. All sessions stop at the
- * first failure, and when the pipeline's lock is lost: another process may then own the tables.
+ * Uses at most as many sessions as the run has workers. All stop at the first failure, and when the
+ * pipeline's lock is lost: another process may then own the tables.
  */
 const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
   const { address, spec, workers } = context;

@@ -98,9 +98,9 @@ const making = async <T>(
 };
 
 /**
- * Builds in one transaction, so that no session sets hint bits on the rows: with page checksums,
- * hint bits would write the whole table to the write-ahead log. A SQL file is excluded, because it
- * would hold its locks on tables of other pipelines until the end.
+ * Builds in one transaction, so that no session sets hint bits: with page checksums, hint bits
+ * would write the whole table to the log. A SQL file is excluded, because it locks tables of other
+ * pipelines.
  */
 const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
   sql === undefined ? withTransaction(client, build) : build();

@@ -8,7 +8,6 @@ import { refuseStrangers } from '../../db/session/access.ts';
 import type { Work } from '../context.ts';
 import { directTables } from '../../db/landing.ts';
 
-/** Drops what was built, if the run will not publish it. */
 export const dropBuilt = async ({ client, spec }: Work): Promise<void> => {
   await awaitBuildsEnd(client, spec.name);
   const loaded = directTables(spec);

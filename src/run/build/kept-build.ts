@@ -36,7 +36,7 @@ export const keepBuilt = async (
   await runQuery(context.client, keepBuild(runId, { basis, tables }));
 };
 
-/** Returns the kept tables, or undefined if the data from which they were built has changed. */
+/** Returns the kept tables, or undefined if a build would now read other data. */
 export const takeBuilt = async (
   context: RunContext,
   runId: number,

@@ -8,7 +8,7 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { landsDirectly } from '../../db/landing.ts';
 
-/** Smallest size of a table's files. For less, the sample of ANALYZE is nearly the whole table. */
+/** For smaller files, the sample of ANALYZE is nearly the whole table. */
 const bytesMin = 4 * 1024 * 1024;
 
 /**
@@ -35,8 +35,8 @@ const tablesAlike = (
 };
 
 /**
- * Tables of which a single partition may get all rows of staging. That is known only when the rows
- * have been read.
+ * Tables of which one partition may get all rows of staging; this is not known before the rows are
+ * read.
  */
 const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[] =>
   planned.filter(
@@ -49,8 +49,8 @@ const tablesTouched = (planned: readonly PlannedTable[]): readonly PlannedTable[
   );
 
 /**
- * Calls `use` while staging tables are analyzed. If the statistics of a table are not ready in
- * time, the session that builds the table analyzes it.
+ * Analyzes staging tables during `use`. If statistics come too late, the session that builds the
+ * table analyzes it.
  */
 export const withStagedStatistics = async <T>(
   context: RunContext,

@@ -6,8 +6,8 @@ import type { Client } from '../../db/client.ts';
 import type { Found } from './found-files.ts';
 
 /**
- * Returns the loaded version of each unchanged file (`place`: the file's index in `files`). Leaves
- * out a file that has to be loaded again for another reason.
+ * Returns the loaded versions of unchanged files (`place`: index in `files`), except files that are
+ * loaded again for another reason.
  */
 export const versionsAsListed = async (
   client: Client,

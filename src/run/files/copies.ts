@@ -24,8 +24,8 @@ import { CountedFiles } from './counted.ts';
 import type { Basis, Intake, Judging } from './sieve.ts';
 
 /**
- * Returns a text that is equal for copies of a file, or undefined if the source cannot tell. A
- * member of an archive is a copy only if the whole archive is a copy.
+ * Returns a text that copies have in common; undefined: the source cannot tell. A member is a copy
+ * only if its archive is a copy.
  */
 const contentOf = ({
   source,
@@ -38,10 +38,7 @@ const contentOf = ({
 
 const hasRecords = ({ bytes, dataByte, dataEnd }: NewFile): boolean => (dataEnd ?? bytes) > dataByte;
 
-/**
- * Returns no files if their rows depend on the file's path, and leaves out files with constants:
- * there, files with the same content make different rows.
- */
+/** Leaves out files whose rows depend on path or constants: equal contents make different rows. */
 const withoutPlace = ({ columns, filter }: SourceTableSpec, files: readonly NewFile[]): readonly NewFile[] =>
   neededFields(columns, filter).some(isOfPath)
     ? []
@@ -84,8 +81,8 @@ interface Loading {
 }
 
 /**
- * Returns the other pipelines that fill this table, if rows are appended: only the ledger shows
- * that another pipeline has loaded the same file.
+ * Returns the other pipelines that append to this table: only the ledger shows which files they
+ * loaded.
  */
 const appending = async (
   client: Judging['client'],

@@ -10,8 +10,8 @@ import type { Access } from '../../input/sources/contract.ts';
 import { withBytes, type InputFile } from '../../input/input.ts';
 
 /**
- * Refuses a file that is empty, or compressed or packed once more. `head`: its first bytes,
- * decompressed. Errors: ETL_SOURCE_EMPTY, ETL_SOURCE_FORMAT.
+ * Refuses an empty file, and one that is packed twice. `head` is decompressed. Errors:
+ * ETL_SOURCE_EMPTY, ETL_SOURCE_FORMAT.
  */
 export const refuseContent = (head: Buffer, { table, file }: HeaderFile): void => {
   if (head.length === 0) throw new EtlError('ETL_SOURCE_EMPTY', { table, file });
@@ -23,10 +23,7 @@ export const refuseContent = (head: Buffer, { table, file }: HeaderFile): void =
   if (refused !== undefined) throw new EtlError('ETL_SOURCE_FORMAT', { table, file, ...refused });
 };
 
-/**
- * Returns the file's encoding. A byte order mark decides if 'detect' is declared; if another
- * encoding is declared, a file whose mark contradicts it is refused.
- */
+/** For 'detect', the byte order mark decides. Otherwise the mark of another encoding is refused. */
 const encodingOf = (head: Buffer, declared: string, named: HeaderFile): string => {
   const marked = markedEncoding(head);
   if (declared === 'detect') return marked ?? 'utf-8';

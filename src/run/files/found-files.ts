@@ -33,7 +33,7 @@ const groupsOf = ({ locations }: SourceSpec): readonly Group[] => {
     if (group === undefined) groups.set(member, [location]);
     else group.push(location);
   }
-  // A list that has only exclusions is passed on, because the source reports it as an error.
+  // A list with only exclusions is refused later, by the source.
   if (groups.size === 0) return [{ member: undefined, locations, group: locations.join(', ') }];
   return [...groups].map(([member, named]) => ({
     member,
@@ -50,8 +50,8 @@ interface ListingFrom extends Pick<Listing, 'workingDirectory'>, Pick<Access, 's
 }
 
 /**
- * Yields each file of a table. An archive is listed again for each location that names members of
- * it. Errors: ETL_FILE_OPTIONS, those of the sources.
+ * Yields each file. An archive is listed for each location that names members of it. Errors:
+ * ETL_FILE_OPTIONS, those of the sources.
  */
 export async function* foundFiles(
   { name: table, readings }: SourceTableSpec,

@@ -1,9 +1,9 @@
-// Recognizes files that were moved or renamed after they were loaded, so that their rows are kept.
+// Recognizes files that were moved or renamed since they were loaded, so that their rows are kept.
 //
-// A version of a file that is in production is free if its name is no longer listed, or is listed
-// with other content. A listed file that is not in production under its own name, but has the
-// content of a free version, counts as that file, renamed. So two files may swap names, and a new
-// file may take the name of a moved file. Proved by test/modes/moved-files.test.ts.
+// A version in production is free if its name is no longer listed, or is listed with other content.
+// A listed file that production does not have under its name, but that equals a free version, is
+// that file, renamed. So two files may swap names, and a new file may take the name of a moved
+// file. Proved by test/modes/moved-files.test.ts.
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
@@ -45,8 +45,8 @@ export interface Moves {
 }
 
 /**
- * Returns a text by which a renamed file is recognized. If it contains no time, a copy has the same
- * text, so it is used only for tables that refuse copies.
+ * Returns a text that identifies a renamed file. Without a time in it, a copy has the same text, so
+ * it is used only where copies are refused.
  */
 const identityOf = (
   { copies }: SourceTableSpec,
@@ -166,8 +166,8 @@ export const movedTo = (
 ): MovedFile => ({ id, table, source, location, member, name, fingerprint });
 
 /**
- * Records the new names of moved files. Changes no rows, so a failed run has nothing to undo.
- * Errors: ETL_INCOMPLETE if somebody has replaced rows of one of these files meanwhile.
+ * Records the new names. No rows change, so a failed run has nothing to undo. Errors:
+ * ETL_INCOMPLETE if somebody has meanwhile replaced rows of one of the files.
  */
 export const recordMoves = async (
   { client, spec }: Work,

@@ -20,7 +20,7 @@ import { refuseLoss } from './refuse-loss.ts';
 import { CountedFiles } from './counted.ts';
 import { takesAll, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
-/** Returns true if the newest run left the table empty, so that nobody else has emptied it. */
+/** True if the newest run left the table empty, so that nobody has emptied it since. */
 const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const { rows } = await client.query(
     `select rows = 0 as "isEmpty" from etl.published_table
@@ -40,8 +40,8 @@ export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =
   (await isFilled(client, quoteName(of.schema, of.table))) || wasLeftEmpty(client, of);
 
 /**
- * Finds what production has of this table. Starts again if another run published the table
- * meanwhile, because files that had lost their rows may have rows now.
+ * Finds what production has. Starts again if another run published meanwhile, because files that
+ * had lost their rows may have rows now.
  */
 const findBasis = async (judging: Judging, of: FilesOf, publications: string): Promise<FoundBasis> => {
   const { client, isFullRefresh } = judging;
@@ -101,7 +101,7 @@ const takeAll = async (
   };
 };
 
-/** Decides how the files of one table are chosen. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
+/** Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };

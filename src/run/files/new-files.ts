@@ -22,8 +22,7 @@ import { CountedFiles } from './counted.ts';
 import type { BasisFound, Judging, Sieve } from './sieve.ts';
 
 /**
- * Collects the file versions whose rows are deleted, each only once although two locations may list
- * the same file.
+ * File versions whose rows are deleted, each once although two locations may list the same file.
  */
 const createLeaving = () => {
   const files = new Set<number>();

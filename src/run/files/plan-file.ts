@@ -65,8 +65,8 @@ const endOf = async (
 };
 
 /**
- * `misfit` is the error of a file that does not fit the table. It is thrown only if the file has to
- * be loaded: files loaded long ago often have other columns.
+ * `misfit`: why the file does not fit the table. Thrown only if the file has to be loaded: files
+ * loaded long ago often had other columns.
  */
 export interface PlannedFile extends NewFile {
   readonly misfit?: EtlError;
@@ -108,7 +108,7 @@ const planFile = async (
   return { ...planned, differs, dataEnd };
 };
 
-/** Members of one archive that are read at once. Several archives may be read side by side. */
+/** Members of one archive that are read at once. */
 const membersAtOnce = 4;
 
 export const planFound = async (

@@ -79,8 +79,7 @@ const planTable = async (
     unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
   ).map((file, ordinal) => ({ ...file, ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
-  // A text staging table gets its columns from a file. If no file has to be loaded, any file will
-  // do.
+  // A text staging table gets its columns from a file, even if no file has to be loaded.
   const isShaped = files.length > 0 || table.staging !== 'text';
   const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
   return { table, files, staging: stagingColumns(table, shaping), intake };

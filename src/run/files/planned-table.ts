@@ -17,10 +17,7 @@ export interface PlannedTable {
   readonly intake: Intake;
 }
 
-/**
- * Shortens a name to the server's limit. The server would cut it without an error, so that two
- * columns might get the same name.
- */
+/** The server would shorten a name without an error, and two columns might get the same name. */
 const cutName = (name: string): string =>
   new TextDecoder().decode(Buffer.from(name).subarray(0, identifierBytesMax), { stream: true });
 

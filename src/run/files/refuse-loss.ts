@@ -71,9 +71,9 @@ const lossOf = async (
 };
 
 /**
- * Fails if loading everything again would delete rows. If `allowShrink` names the table, only
- * reports the rows; `said` has what was reported before, because this runs once when the run is
- * planned and once when it is published. Errors: ETL_ROWS_LOST.
+ * Fails if a full refresh would delete rows of no listed file; if `allowShrink` names the table,
+ * only reports them. `said`: reported before, because this is called twice in a run. Errors:
+ * ETL_ROWS_LOST.
  */
 export const refuseLoss = async (
   { client, allowShrink, report }: Pick<Judging, 'client' | 'allowShrink' | 'report'>,

@@ -46,10 +46,7 @@ export interface Intake {
   /** Unchanged files that are loaded again, on request or after a correction of their rejects. */
   readonly again: Counted;
   readonly unloaded: Counted;
-  /**
-   * Number of listed files for which nothing is done. Files that were unloaded earlier do not
-   * count.
-   */
+  /** Listed files for which nothing is done, except files that were unloaded earlier. */
   readonly unchanged: number;
   /**
    * Files with rows in production that are no longer listed. Files that the caller unloads are not
@@ -69,8 +66,8 @@ type FileKey = string;
 
 export interface Sieve {
   /**
-   * Called before files are opened. Returns the indexes of the files that have to be opened and
-   * passed to `take`. If it is missing, all files are opened.
+   * Called before files are opened. Returns the indexes of files to open and pass to `take`;
+   * missing: all.
    */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
   readonly take: (files: readonly NewFile[]) => Promise<readonly number[]>;

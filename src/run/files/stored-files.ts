@@ -35,7 +35,7 @@ const refusalOf = ({ table, name }: Archive, problem: string, hint: string): Etl
 const isOwn = ({ name }: Member): boolean =>
   !name.startsWith('__MACOSX/') && !name.split('/').some((part) => part.startsWith('.'));
 
-/** Returns a glob for members, also in folders: one star does not match a slash. */
+/** In a glob, one star does not match a slash: files in folders need two. */
 const globFor = (members: readonly Member[]): string => {
   const { name } = members.find((one) => /\.csv$/i.test(one.name)) ?? members[0] ?? { name: '.csv' };
   return `${name.includes('/') ? '**/' : ''}*${extname(name)}`;
@@ -82,8 +82,8 @@ const refuseBomb = (
 };
 
 /**
- * Returns the wanted members of an archive, sorted. Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT
- * (damaged, encrypted, ambiguous), ETL_SOURCE_EXPANDS, those of the archive's source.
+ * Finds the wanted members of an archive. Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_FORMAT (damaged,
+ * encrypted, ambiguous), ETL_SOURCE_EXPANDS, those of the archive's source.
  */
 const chooseMembers = async (
   { members: membersOf, name: format }: Container,
@@ -123,8 +123,8 @@ export type StoredFile = Pick<
 >;
 
 /**
- * Yields a file, or the wanted members of an archive. `head`: the first bytes of the file or
- * archive. Errors: those of the source and of `chooseMembers`.
+ * Yields a file, or members of an archive. `head`: its first bytes. Errors: those of the source and
+ * of `chooseMembers`.
  */
 export async function* storedFiles(
   table: string,

@@ -1,12 +1,12 @@
 // Rehearses a run before loading: creates everything without rows, and rolls back.
 //
-// So the server refuses now what it would refuse after the load. No row is read: the author's SQL
-// gets `limit 0`, so that the server checks privileges and calls no function. Production is locked
-// like by a reader, and no statement waits long for a lock.
+// So the server refuses now what it would refuse after the load. No row is read: with `limit 0`,
+// the server checks privileges and calls no function. Production is locked as by a reader, and no
+// statement waits long for a lock.
 //
-// No table is unlogged here, not even staging. If the server crashed before it has logged the
-// rollback, the empty file of an unlogged table would make the first recovery fail: "could not
-// create file …: File exists".
+// No table is unlogged here, not even staging. If the server crashed before the rollback is in its
+// log, the empty file of an unlogged table would make the first recovery fail: "could not create
+// file …: File exists".
 
 import { randomBytes } from 'node:crypto';
 import { withRollback, type Client, withPath } from '../../db/client.ts';
@@ -44,8 +44,8 @@ import { sqlError } from '../hooks.ts';
 const readState = 'ZREAD';
 
 /**
- * Precedes a hook's SQL and fails. The server parses the whole query before it executes this
- * statement, and so finds syntax errors without executing the hook.
+ * Precedes a hook's SQL and fails: the server parses the whole query first, and executes nothing of
+ * the hook.
  */
 const stopFirst = `do $etl$ begin raise exception using errcode = '${readState}'; end $etl$;\n`;
 
@@ -59,8 +59,7 @@ const readStatements = async (client: Client, hook: HookName, sql: SqlText): Pro
 const prefix = 'prepare etl_rehearsal as ';
 
 /**
- * Checks the names that the hook `before` uses. Later hooks may use what earlier hooks or
- * publishing create, so they are not checked.
+ * Checks names in the hook `before`. Later hooks may use what earlier hooks or publishing create.
  */
 const readNames = async (client: Client, path: readonly string[], sql: SqlText): Promise<void> => {
   // The extended protocol accepts only one statement: with several, the server executes none.
@@ -108,9 +107,7 @@ const isHindrance = (state: string): boolean => lockStates.has(state) || state.s
 
 const unknownName = new Set(['42P01', '42703', '42883', '3F000', '42704']);
 
-/**
- * Returns the reason if the error prevents the rehearsal, or undefined if it refuses the pipeline.
- */
+/** Returns what prevented the rehearsal; undefined if the error refuses the pipeline. */
 const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const state = codeOf(cause) ?? '';

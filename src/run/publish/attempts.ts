@@ -80,8 +80,8 @@ const createAnnouncer = ({ report }: Work) => {
 type Untimed = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Repeats `attempt` until it succeeds or its time is over. Errors: ETL_PUBLISH_LOCKED,
- * ETL_PUBLISH_MEMORY, those of `attempt`.
+ * Repeats `attempt` until it succeeds. Errors: ETL_PUBLISH_LOCKED, ETL_PUBLISH_MEMORY, those of
+ * `attempt`.
  */
 export const untilPublished = async (
   context: RunContext,
@@ -108,7 +108,7 @@ export const untilPublished = async (
       await attempt(locksmith, announce, untimed);
       return;
     } catch (cause) {
-      // An attempt that failed because tables were changed is repeated with a new plan. Proved by
+      // If tables were changed, the next attempt plans again. Proved by
       // test/modes/publish-protects.test.ts, "moved".
       const error = isPassing(cause) || !(await haveChanged(cause)) ? cause : new ProductionChanged();
       if (!isPassing(error)) throw await memoryError(context, relationsOf(built), error);

@@ -41,7 +41,7 @@ export const checkRejects = async (context: Work, runId: number): Promise<void> 
     const { rejected, records } = files.reduce<Counts>(addCounts, noCounts);
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
     const examples = kindLines(await faultKinds(client, runId, name ?? null, kindsShown));
-    // A load that was stopped early has not read all records, so the error says "read so far".
+    // A load that was stopped has not read all records.
     const extent = files.every(({ covered }) => covered) ? '' : ' read so far';
     throw limitExceeded(runId, limited, { rejected, records, extent, examples });
   }

@@ -38,8 +38,8 @@ const recordOutgoing = async ({ client, spec }: Work, parts: readonly BuiltTable
 };
 
 /**
- * Records the run's files. For a table that was loaded as a whole, they replace all recorded files;
- * otherwise they are added. Errors: ETL_INCOMPLETE if another session has changed the records.
+ * Records the run's files: for a whole table they replace all others, otherwise they are added.
+ * Errors: ETL_INCOMPLETE if others have changed the records.
  */
 export const recordFiles = async (
   context: Work,

@@ -40,8 +40,8 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `it has ${formatCount(counted)}`;
 
 /**
- * Uses the recorded number of rows if the table still has the same partitions. Counts the rows
- * before a table is refused: rows that people deleted are not lost by this run. Proved by
+ * Uses the recorded rows if the table still has the same partitions. Counts rows before it refuses:
+ * rows that people deleted are no loss of this run. Proved by
  * test/modes/dropped-partitions.test.ts.
  */
 const measure = async (client: Client, guard: Guard, { table, strategy }: PublishPlan): Promise<Measured> => {

@@ -1,5 +1,5 @@
-// Plans a publication so that each reader sees either all old or all new rows. A swapped table
-// looks empty to an older snapshot, so this waits for such snapshots, or replaces rows in place.
+// Plans a publication so that each reader sees all old or all new rows. A swapped table looks empty
+// to an older snapshot, so this waits for such snapshots, or replaces rows in place.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whyStopped } from '../../ledger/run/run-end.ts';
@@ -77,8 +77,8 @@ const waitForOlder = async (
 };
 
 /**
- * Returns a function that plans each attempt. After one plan has kept the tables, all later plans
- * keep them. Errors: ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED, those of planning.
+ * Plans each attempt. Once tables are kept, all later plans keep them. Errors:
+ * ETL_PUBLISH_SNAPSHOT, ETL_RUN_CANCELLED, those of planning.
  */
 export const createPlanner = (context: RunContext, built: readonly BuiltTable[], runId: RunId) => {
   const { client, spec, report } = context;

@@ -52,8 +52,8 @@ interface Prepared extends Applied, Pick<Complete, 'totals'> {
 }
 
 /**
- * Creates the schema for kept versions. If it exists, checks its owner, because another role may
- * have created it since the run began.
+ * Creates the schema for kept versions. Checks the owner of an existing schema, which another role
+ * may have created since preflight.
  */
 const ensureKept = async (
   { client, spec, trust }: RunContext,

@@ -44,8 +44,8 @@ const insertRows = async (client: Client, { table, builtAs, production }: Publis
 };
 
 /**
- * Deletes rows of removed files and inserts the new rows. If other tables reference the rows,
- * inserts first, so that a row whose key stays is updated instead of deleted.
+ * Exchanges rows. If other tables reference them, inserts first, so that rows with the same key are
+ * updated instead of deleted.
  */
 const exchangeRows = async (client: Client, plan: PublishPlan): Promise<number> => {
   if (!plan.production!.isReferenced) {

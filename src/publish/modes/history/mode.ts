@@ -24,9 +24,9 @@ import { merge } from '../merge/merge.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, type TableIndex } from '../../table/table-state.ts';
 
-// For each key in a run, computes its versions from the run's records and the existing versions,
-// and writes only the differences. So a late record may add a version between two others, and a
-// record that was loaded before changes nothing.
+// Computes the versions of all keys in a run from its records and the existing versions, and writes
+// only the differences. So a late record may add a version in between, and a record that was loaded
+// before changes nothing.
 
 const isTouched = ({ rowsFrom, mode }: BuiltTable, key: TableIndex): string => {
   const kept = [...key.columns.keys()].filter((at) => key.columns[at] !== mode.versions!.from);
@@ -93,7 +93,7 @@ const see: PartWays['see'] = (part, state, names, production) => {
   return seeExchanged(names, production, come, touched);
 };
 
-/** Computes all versions only if the whole table is built. Otherwise publishing does it later. */
+/** Computes all versions of a new table. For an existing table, publishing does it later. */
 const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const columns = publishedColumns(table).map(({ name }) => name);
   const staged = await countRows(client, staging);

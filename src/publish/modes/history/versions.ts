@@ -15,9 +15,7 @@ export interface Existing {
   readonly isTouched?: string;
 }
 
-/**
- * Columns that are compared. A change in the key, the times or the lineage makes no new version.
- */
+/** Compared columns. A change of key, times or lineage alone makes no new version. */
 export const comparedColumns = (table: DeclaredTable, names: readonly string[]): readonly string[] => {
   const { at, to } = table.mode.versions!;
   const others = new Set([...table.primaryKey, at, to, ...lineageOf(table)]);
@@ -27,8 +25,8 @@ export const comparedColumns = (table: DeclaredTable, names: readonly string[]):
 const recordOf = (names: readonly string[]): string => `row(${quoteNames(names)})::record`;
 
 /**
- * Returns SQL for the time from which a record is valid. Without a declared column it is the start
- * of the run; if the clock went back, the time just after all existing versions.
+ * SQL for the start of a record's validity. Without a declared column: the start of the run or, if
+ * the clock went back, the time after all existing versions.
  */
 const timeOf = (versions: VersionTimes, existing: Existing | undefined): string => {
   const [from, to] = [quoteName(versions.from), quoteName(versions.to)];
@@ -37,9 +35,9 @@ const timeOf = (versions: VersionTimes, existing: Existing | undefined): string 
 };
 
 /**
- * Returns SQL for all versions of the keys in staging. A record or an existing version is an event
- * at its start; the end of a version is an event, too. Of several records with the same time, the
- * last one is used. `names`: columns of a version, with or without `to`.
+ * SQL for all versions of the keys in staging. Each start of a record or version is an event, and
+ * so is each end of a version. Of records at the same time, the last one is used. `names`: columns
+ * of a version, with or without `to`.
  */
 export const selectVersions = (
   table: DeclaredTable,

@@ -16,7 +16,7 @@ import { rowsWithheld } from '../../refusals.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, writtenColumns } from '../../table/table-state.ts';
 
-/** What to do with a row. `older`: nothing, because the existing row is newer than the record. */
+/** `older`: a record that is ignored, because the existing row is newer. */
 export const kinds = { insert: 'i', update: 'u', remove: 'd', older: 'o' } as const;
 
 /** Extra columns of the table of differences: ctid and xmin of the existing row, and the kind. */
@@ -33,8 +33,8 @@ const identity = (over: BuiltOver): string =>
   isOnePiece(over.production!) ? `o.ctid as ${atColumn}, o.xmin as ${seenColumn},` : '';
 
 /**
- * Creates a table of the rows to write. `kindAndRows`: the end of the query. `given`: its common
- * table expressions.
+ * Creates a table of differences. `kindAndRows`: SQL after the columns. `given`: its common table
+ * expressions.
  */
 export const createDifferences = async (
   client: Client,
@@ -53,8 +53,8 @@ export const createDifferences = async (
 };
 
 /**
- * Analyzes the keys of the run's rows. If the server knows that they are unique, it builds the hash
- * table of the join from them instead of from production.
+ * Analyzes the keys of the run's rows. If the server knows that they are unique, it hashes these
+ * rows instead of production.
  */
 export const prepareJoin = async (
   client: Client,
@@ -85,8 +85,7 @@ const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
 };
 
 /**
- * Writes the differences into a table. PostgreSQL runs only a query that writes no rows in
- * parallel.
+ * Finds differences without writing them, because PostgreSQL runs only such a query in parallel.
  */
 export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
   const { table, builtAs, production } = over;
@@ -133,8 +132,7 @@ export const differencesOf = (client: Client, plan: PublishPlan): Promise<Differ
 };
 
 /**
- * Returns SQL that is true for the row that was compared. Another row may have its ctid by now, so
- * xmin is compared, too.
+ * SQL: true for the compared row. A newer row may have its ctid by now, so xmin is compared, too.
  */
 const sameRow = (plan: PublishPlan): string => {
   const key = haveSame(keyOf(plan.builtAs), 'd', 'o');

@@ -21,10 +21,10 @@ const withDeleted = ({ columns, names: { mode } }: Staged): string =>
   quoteNames(mode.deletes === true ? [...columns, mergeColumns.deleted] : columns);
 
 /**
- * Returns true if a key occurs twice in staging. Tries to build a unique index, which takes a third
- * of the time of `group by`. The index is then dropped, because corrected records may be added. It
- * is not rolled back: if the server crashed just then, the index's file would make its recovery
- * fail (test/integration/unlogged.test.ts, "the keys of a merge"). Needs a transaction.
+ * Returns true if a key occurs twice in staging. Building an index takes a third of the time of
+ * grouping. The index is dropped, because corrected records may be added. It is not rolled back:
+ * after a crash just then, the index's file would make recovery fail
+ * (test/integration/unlogged.test.ts, "the keys of a merge"). Needs a transaction.
  */
 export const hasTwice = async (
   client: Client,
@@ -59,10 +59,7 @@ const selectLast = (staged: Staged): string => {
 
 type Merged = Pick<Filled, 'rowsFrom' | 'rows' | 'deletions'>;
 
-/**
- * Returns the rows to merge into an existing table. If no key is repeated, these are the staging
- * table.
- */
+/** Returns the rows for an existing table: staging itself, if no key is repeated. */
 const lastRecords = async (staged: Staged): Promise<Merged> => {
   const { client, names, staging, records, isTwice } = staged;
   if (!isTwice && names.mode.deletes !== true) return { rowsFrom: staging, rows: records, deletions: 0 };

@@ -31,9 +31,9 @@ export const changingColumns = (table: Merged, names: readonly string[]): readon
 };
 
 /**
- * Returns SQL that is true if values differ. It compares bytes, which works for any type and sees
- * changes that `=` ignores, such as 'a' and 'A' in a case-insensitive collation. See PostgreSQL,
- * "Composite Type Comparison".
+ * SQL: true if values differ. Compares bytes, which works for any type and finds changes that `=`
+ * ignores, such as 'a' and 'A' in a case-insensitive collation. PostgreSQL, "Composite Type
+ * Comparison".
  */
 export const isDifferent = (table: Merged, names: readonly string[]): string => {
   const lineage = lineageOf(table);

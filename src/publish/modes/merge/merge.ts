@@ -1,8 +1,8 @@
-// The strategy 'merge': updates rows that have the key of a record, and inserts the other records.
+// The strategy 'merge': updates rows with the key of a record, and inserts the other records.
 //
-// Only changed rows are written, so an unchanged row costs no log and leaves no dead row. Rows are
-// updated in place, so that triggers, foreign keys and policies see the same row. Readers see all
-// changes after the commit; they wait only if keys or indexes change. Writers wait.
+// Only changes are written: an unchanged row costs no log and leaves no dead row. Rows are updated
+// in place, so that triggers, foreign keys and policies see the same row. Readers see everything
+// after the commit, or wait if keys or indexes change. Writers wait.
 
 import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';

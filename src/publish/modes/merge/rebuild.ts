@@ -40,8 +40,7 @@ const changedRow = { itself: 7, index: 4 };
 const anyRow = { itself: 2, index: 0.3 };
 
 /**
- * A rebuild must save at least this many microseconds, because after a swap every session plans its
- * statements again.
+ * Microseconds that a rebuild must save: after a swap, every session plans its statements again.
  */
 const leastSaved = 200_000;
 
@@ -90,7 +89,7 @@ const readState = async (client: Client, table: TableNames): Promise<ReadState> 
   return rows[0];
 };
 
-/** Creates an empty copy of the table, with its storage parameters, such as the fill factor. */
+/** Creates an empty copy of the table, with storage parameters such as the fillfactor. */
 const createLike = async (client: Client, names: TableNames, oid: number): Promise<void> => {
   const { rows } = await client.query(
     `select 'with (' || array_to_string(reloptions, ', ') || ')' as options from pg_class where oid = $1`,
@@ -175,8 +174,8 @@ const isAltered = (over: BuiltOver): boolean =>
 const lockMs = 2_000;
 
 /**
- * Finds the differences before any lock is taken, and builds the new table if that is cheaper.
- * Returns undefined if the table must be altered first, or if a ctid does not identify a row.
+ * Finds the differences before any lock is taken, and rebuilds the table if that is cheaper.
+ * Undefined: the table must be altered first, or a ctid does not identify a row.
  */
 export const lookAndRebuild = async (client: Client, over: BuiltOver): Promise<Found | undefined> => {
   const { table, production } = over;

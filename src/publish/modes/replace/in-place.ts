@@ -1,6 +1,5 @@
-// The strategy 'in place': replaces all rows of a table that cannot be swapped because of
-// dependents. Readers see the old rows until the commit; they wait only if keys or indexes change.
-// Writers wait.
+// The strategy 'in place': replaces all rows of a table that dependents prevent from being swapped.
+// Readers see the old rows until the commit, or wait if keys or indexes change. Writers wait.
 
 import { withPath, type Client } from '../../../db/client.ts';
 import { countRows } from '../../../db/rows.ts';
@@ -103,7 +102,7 @@ const replaceByKey = async (
   return traded.flatMap((index) => makeIndex(table, index, index));
 };
 
-/** Returns the error to report. 0A000: this kind of table (Citus) refuses a statement. */
+/** Returns the error to report. 0A000: this kind of table (Citus) refuses the statement. */
 const refused = ({ table: names, production }: PublishPlan, cause: unknown): unknown => {
   const { schema, table } = names;
   if (codeOf(cause) !== '0A000') return publishRefusal(table, cause);

@@ -15,7 +15,7 @@ interface Replacing {
 export const isKept = <Plan extends BuiltOver>(plan: Plan): plan is Plan & Replacing =>
   plan.table.keep > 0 && plan.table.extent === 'whole' && plan.production !== undefined;
 
-/** Returns the id of the run that loaded production's rows, or 0 if no run did. */
+/** Id of the run that loaded production's rows, or 0. */
 const versionOf = ({ published }: ProductionTable): number => published?.run ?? 0;
 
 const keptName = (production: ProductionTable): string => `run_${versionOf(production)}_${production.oid}`;

@@ -19,8 +19,7 @@ export interface Move {
 export const waitingName = ({ builtAs }: Move): string => `etl_new_${builtAs.oid}`;
 
 /**
- * Runs statements that create a name. Plans again if the name was taken since: 42P07, or 23505 if
- * the other transaction was still open.
+ * Plans again if a name was taken meanwhile: 42P07, or 23505 by a transaction that was still open.
  */
 const unlessTaken = async (client: Client, sql: string): Promise<void> => {
   await client.query(sql).catch((cause: unknown) => {
@@ -40,10 +39,7 @@ export const inheritDefaults = async (client: Client, moves: readonly Move[]): P
   await client.query(`drop table ${probe}`);
 };
 
-/**
- * Renames indexes of the old table, so that new ones can have their names. Readers do not wait for
- * this; see PostgreSQL, "ALTER INDEX".
- */
+/** Renames the old indexes, for which readers do not wait: PostgreSQL, "ALTER INDEX". */
 export const freeNames = ({ table, production }: Move): readonly string[] =>
   (production?.indexes ?? []).map(
     ({ name }, index) =>

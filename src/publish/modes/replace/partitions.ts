@@ -1,10 +1,10 @@
-// The strategy 'partitions': replaces partitions of production by built ones. The partitioned table
-// itself is kept if something depends on it, or if only some partitions are replaced. Otherwise
-// whole.ts replaces it with all its partitions.
+// The strategy 'partitions': replaces partitions of production by built ones. The table itself is
+// kept if something depends on it or if only some partitions are replaced; otherwise whole.ts
+// replaces everything.
 //
 // Only one query blocks readers: it locks the table, detaches old partitions, attaches new ones and
-// commits. The new partitions have checks that repeat their bounds, so that the server need not
-// scan them. Proved by test/modes/partitions.test.ts.
+// commits. New partitions have checks that repeat their bounds, so the server need not scan them.
+// Proved by test/modes/partitions.test.ts.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';

@@ -42,7 +42,7 @@ const refuseLoss = (
       `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
       `Declare its columns, drop it, or ${movingAway({ schema, table }, production)}.`,
     );
-  // Old runs did not record columns. Then nobody can tell which columns were added by hand.
+  // Old runs did not record columns, so nobody can tell which were added by hand.
   const added = production.published?.columns == null ? [] : addedByHand(declared, production);
   if (added.length > 0)
     refuseShape(
@@ -64,7 +64,7 @@ const keysOutside = (
     ({ on }) => on !== null && swaps.every(({ production }) => production?.oid !== on),
   );
 
-/** Drops foreign keys of the old table. If it is kept, it gets them again when it is restored. */
+/** Drops foreign keys of the old table. A kept version gets them again when it is restored. */
 const dropKeys = (swap: BuiltOver, swaps: readonly BuiltOver[]): readonly string[] => {
   const keys = isKept(swap)
     ? swap.production.constraints.filter(({ on }) => on !== null)
@@ -80,10 +80,7 @@ const waitingSequence = ({ builtAs }: BuiltOver, index: number): string =>
   `etl_new_${builtAs.oid}_seq_${index}`;
 const oldSequence = (oid: number, index: number): string => `etl_old_${oid}_seq_${index}`;
 
-/**
- * Renames sequences of the new table. Must be called before the table is moved, because its
- * sequences move with it.
- */
+/** Hides the new table's sequences before it is moved: its sequences move with it. */
 const hideSequences = (swap: BuiltOver): readonly string[] =>
   swap.builtAs.sequences.map(
     ({ name }, index) =>

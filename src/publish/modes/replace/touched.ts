@@ -52,7 +52,7 @@ const lookAt = async <T>(
   );
 };
 
-/** Returns the partitions that have rows of `files`. Reads only one row of each, by an index. */
+/** Finds partitions with rows of `files`. Reads only one row of each, by index. */
 const partitionsOf = async (
   client: Client,
   there: ReadonlyMap<number, There>,
@@ -82,10 +82,7 @@ export interface TouchedParts {
   readonly parts: readonly PartRows[];
 }
 
-/**
- * Finds the partitions to build. `loaded`: partitions of the loaded rows. Errors:
- * ETL_PUBLISH_SHAPE.
- */
+/** Finds the partitions to build. `loaded`: those of the loaded rows. Errors: ETL_PUBLISH_SHAPE. */
 export const findTouched = (
   partitioned: PartitionedTable,
   loaded: readonly PartRows[],
