@@ -58,10 +58,7 @@ const followsDeletes = ({ table }: PublishPlan, plans: readonly PublishPlan[]): 
 const isOrdered = (written: readonly PublishPlan[]): boolean =>
   written.some((plan) => followsDeletes(plan, written));
 
-/**
- * Groups plans that are applied together: those with the same strategy. If deletes may cascade,
- * each table is alone.
- */
+/** Groups plans with the same strategy. If deletes may cascade, each table is alone. */
 const groupsOf = (some: readonly PublishPlan[], inOrder: boolean): readonly (readonly PublishPlan[])[] => {
   if (inOrder) return parentsFirst(some).map((plan) => [plan]);
   const ways = new Set(some.map(({ strategy }) => strategy.apply));

@@ -41,13 +41,13 @@ export class TablesLocked extends Error {
 }
 
 /**
- * How long readers may queue behind us. With the longest time and a swap, readers wait less than
- * the two seconds that docs/operations/failures.md promises.
+ * How long readers may queue behind us. Even with the swap, they wait less than the two seconds
+ * that docs/operations/failures.md promises.
  */
 const queueMsMin = 50;
 const queueMsMax = 1_600;
 
-/** Readers queue for this share of the time waited so far: enough for short transactions to end. */
+/** Share of the time waited so far: enough for short transactions to end. */
 const queuedShare = 1 / 3;
 
 /** Time for all attempts, if only writers wait between them, and if readers wait, too. */

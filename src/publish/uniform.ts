@@ -50,7 +50,7 @@ export const mixedText = (plans: readonly PublishPlan[], { name }: Dependent): s
   );
 };
 
-/** Returns true if all tables to swap are small. A table that is not built yet counts as empty. */
+/** True if all tables to swap are small. A table that is not built yet counts as empty. */
 export const areSmall = async (client: Client, plans: readonly PublishPlan[]): Promise<boolean> => {
   const names = movedOver(plans).flatMap(({ table }) => [productionName(table), builtName(table)]);
   const { rows } = await client.query(

@@ -64,8 +64,8 @@ const replaceFiles = async (
 };
 
 /**
- * Continues a run whose definition or files have changed, and empties tables that cannot keep their
- * loaded rows. Proved by test/fault/resume.test.ts.
+ * Continues a changed run. Empties tables that cannot keep their loaded rows. Proved by
+ * test/fault/resume.test.ts.
  */
 const adoptChanged = async (
   context: RunContext,
@@ -150,8 +150,8 @@ const renewIfCrashed = async (
 };
 
 /**
- * Continues an unchanged run. Checks the owners of its tables again, because another role may have
- * created tables after preflight.
+ * Continues an unchanged run. Checks owners again, because another role may have created tables
+ * after preflight.
  */
 const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
   await refuseStrangers(context.client, context.spec.name);
@@ -181,8 +181,8 @@ const announcePlan = (
 };
 
 /**
- * Begins the run that `findOutset` chose. `back`: an event to report, unless rows were lost in a
- * crash: that is reported instead.
+ * Begins the chosen run. `back`: an event to report, unless a crash lost rows: that is reported
+ * instead.
  */
 export const beginRun = async (
   context: BeginContext,

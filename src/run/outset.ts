@@ -126,7 +126,7 @@ export const isFullRefresh = async ({
   return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
 };
 
-/** Returns the files of a run. `isLoaded`: rows loaded from the file still exist. */
+/** `isLoaded`: rows loaded from the file still exist. */
 const knownFiles = async (
   { client, spec, epoch }: OutsetContext,
   run: LatestRun,

@@ -14,8 +14,8 @@ import { isRunning } from '../core/running.ts';
 import type { RunContext } from './context.ts';
 
 /**
- * Asks as the role that logged in, which owns the sessions. A role set later may neither see nor
- * end them.
+ * Asks as the role that logged in and owns the sessions. A role set later may neither see nor end
+ * them.
  */
 const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   withTransaction(client, async () => {

@@ -177,7 +177,7 @@ export const buildOwnOf = async (
     );
 };
 
-/** Analyzes within a savepoint, so that an error does not abort the transaction of the build. */
+/** A savepoint keeps an error from aborting the transaction of the build. */
 const analyze = (client: Client, what: string): Promise<unknown> =>
   withTransaction(client, () => client.query(`analyze ${what}`));
 

@@ -58,7 +58,7 @@ const timesOf = (
   };
 };
 
-/** Returns SQL for a value's text. A cast to text would drop the blanks of char(n). */
+/** Text of a value. A cast to text would drop the blanks of char(n). */
 const textOf = (type: string): string => (type === 'boolean' ? 'part::text' : `format('%s', part)`);
 
 const partsOf = (part: string, rows: string, first: string, last: string, from: string): string =>

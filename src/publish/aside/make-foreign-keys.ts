@@ -88,7 +88,7 @@ interface Making {
 
 /**
  * Returns missing foreign keys. A new table also gets those made by hand on the old table. Names
- * are compared, because a name does not change when the target is renamed.
+ * are compared, because texts change when the target is renamed.
  */
 const missingOf = (
   plan: Published,

@@ -234,7 +234,7 @@ class Translator {
 /** Flags u and s are translated with the pattern; flag i adds letters in the other case. */
 const flagsKnown = /^[isu]*$/;
 
-/** Translates a pattern. Errors: PatternRefused. */
+/** Errors: PatternRefused. */
 export const serverPattern = (pattern: RegExp): string => {
   const { flags } = pattern;
   if (!flagsKnown.test(flags) || (flags.includes('i') && flags.includes('u')))

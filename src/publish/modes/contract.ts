@@ -103,10 +103,7 @@ export interface Strategy {
 
 export interface Ways {
   readonly strategies: readonly Strategy[];
-  /**
-   * Completes a built table so that each of these strategies can publish it, because the choice may
-   * still change.
-   */
+  /** Completes a built table for any of these strategies, because the choice may still change. */
   readonly complete: (work: Building) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Names and properties of a declared table that publishing needs before the table is built.
+// A declared table as publishing needs it, before it is built.
 
 import type { Extent, PipelineSpec, TableSpec } from '../../core/declaration.ts';
 import { namesOf } from '../../db/landing.ts';

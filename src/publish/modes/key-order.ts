@@ -38,10 +38,7 @@ export const inKeyOrder = async (
 
 const sampledPages = 20;
 
-/**
- * This share of the existing rows, at either end of the table, is ignored: they may be read from
- * disk.
- */
+/** This share of the existing rows, at either end, is ignored: they may be read from disk. */
 const outerShare = 0.05;
 
 /** Existing rows may fill this share of shared_buffers. Index and log need the rest. */

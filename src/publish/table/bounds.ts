@@ -51,10 +51,7 @@ const nextOf = (unit: PartitionUnit, day: Date): Date => {
   return next;
 };
 
-/**
- * Returns the week's name. By ISO 8601, weeks begin on Monday and belong to the year of their
- * Thursday.
- */
+/** By ISO 8601, weeks begin on Monday and belong to the year of their Thursday. */
 const weekSuffix = (monday: Date): string => {
   const thursday = new Date(monday.getTime() + 3 * dayMs);
   const newYear = new Date(thursday);

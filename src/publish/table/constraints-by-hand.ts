@@ -56,7 +56,7 @@ const selectUnlike = `
     where o.conrelid = $1 and o.conname = any ($3) and n.oid is null`;
 
 /**
- * Copies comments and compares the texts: a check may now call another function with the same name.
+ * Copies comments, and compares checks, which may now call another function with the same name.
  * Errors: ProductionChanged.
  */
 export const completeByHand = async (

@@ -10,9 +10,6 @@ type Kept = Pick<ProductionTable, 'kind' | 'dependents'>;
 export const ownRows = (table: TableNames, { kind, dependents }: Kept): string =>
   kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
 
-/**
- * Returns true if a ctid identifies a row. It does not across partitions, or if an extension stores
- * the rows.
- */
+/** True if a ctid identifies a row: not across partitions, or if an extension stores the rows. */
 export const isOnePiece = ({ kind, dependents }: Kept): boolean =>
   kind === 'r' && !keepsRowsElsewhere(dependents);

@@ -41,8 +41,8 @@ export const mustKeepRows = (production: ProductionTable | undefined): boolean =
   production !== undefined && rowKeepersOf(production).length > 0;
 
 /**
- * Returns the reasons to keep a table. Views, policies and partitions are no reason for a
- * partitioned table. Reasons about readers are named only if there is no other.
+ * Reasons to keep a table. For a partitioned table, views, policies and partitions are none.
+ * Reasons about readers are named only if there is no other.
  */
 export const inPlaceReasons = ({ partitionBy }: DeclaredTable, production: ProductionTable): string => {
   const reasons = partitionBy === undefined ? production.dependents : rowKeepersOf(production);

@@ -29,8 +29,8 @@ const priorOf = (
     .flatMap((one) => built.get(one) ?? []);
 
 /**
- * Returns true if the table was built as a whole and must now be built in part, or the reverse,
- * because production's table was filled or emptied.
+ * True if the table must now be built in part instead of as a whole, or the reverse, because
+ * production's table was filled or emptied.
  */
 export const isOtherExtent = async (
   context: BuildContext,

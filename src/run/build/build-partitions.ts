@@ -19,10 +19,7 @@ import { plural } from '../../core/wording.ts';
 import { takeStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
 import type { Brought } from './derived-intake.ts';
 
-/**
- * Rows from which a table is built. `source`: quoted table name. `required`: columns that are `not
- * null`.
- */
+/** Rows to build from. `source`: quoted table name. `required`: columns that are `not null`. */
 export interface Rows extends Pick<PartitionedTable, 'source' | 'columns' | 'required'> {
   readonly statistics: StagedStatistics | undefined;
 }
@@ -64,8 +61,8 @@ export const rehearsePartitions: typeof buildPartitions = async (context, table,
 };
 
 /**
- * Copies the statistics of the staging table, which has the same rows. Returns the oid of the new
- * table, or undefined if the statistics could not be copied.
+ * Copies the statistics of staging, which has the same rows. Returns the table's oid, or undefined
+ * if the statistics could not be copied.
  */
 const analyzedWhole = async (
   client: Client,

@@ -1,5 +1,4 @@
-// Builds all tables of a pipeline side by side. A table is started as soon as the tables that it
-// reads are built.
+// Builds all tables of a pipeline side by side, each as soon as the tables that it reads are built.
 
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../core/declaration.ts';
@@ -24,8 +23,8 @@ import { withStagedStatistics } from './staged-statistics.ts';
 type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
 
 /**
- * Gives each idle session its next task: first a part of a table that is being built, then a table
- * whose sources are built.
+ * Hands out tasks to sessions: first parts of tables that are being built, then tables whose
+ * sources are built.
  */
 const createPlan = (
   { spec: { tables }, sqlTexts }: RunContext,
@@ -91,8 +90,8 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
-  // A draining run does not finish its tables, because a half-built table is always built again.
-  // Proved by signals.test.ts, "is broken off".
+  // A half-built table is always built again, so a draining run stops at once. Proved by
+  // signals.test.ts, "is broken off".
   const stops = [stop.signal, context.abort, context.drain];
   const signal = AbortSignal.any(stops.filter((each) => each !== undefined));
   // Every session adds a listener. Node would print a warning from the eleventh listener on.

@@ -28,8 +28,8 @@ import type { Filled } from '../../publish/modes/contract.ts';
 import type { StatisticsOf } from './staged-statistics.ts';
 
 /**
- * Returns the tables that the SQL reads in production. Tables that this run builds as a whole are
- * left out, because the SQL reads their new version.
+ * Returns the tables that the SQL reads in production, without tables of which it reads this run's
+ * new version.
  */
 const readInProduction = (
   { tables }: BuildContext['spec'],
@@ -44,8 +44,8 @@ const readInProduction = (
   });
 
 /**
- * Fills a table by its SQL file. An unqualified name means a new table of this run if there is one,
- * otherwise the table in production; `<table>_staging` is the staging table of a text table.
+ * Fills a table by its SQL file. Unqualified names mean this run's new tables first, then
+ * production; `<table>_staging` is the staging of a text table.
  */
 const fillFromSql = (
   { client, spec }: Work,
@@ -163,10 +163,7 @@ const buildPartitioned = (
     return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
   });
 
-/**
- * Returns how many rows publishing will delete. Returns 0 if partitions are replaced, because
- * nothing is deleted then.
- */
+/** Number of rows that publishing will delete: none if partitions are replaced. */
 const leavingOf = async (
   { client }: Work,
   names: DeclaredTable,
@@ -212,8 +209,8 @@ export const buildOne = async (
 };
 
 /**
- * Fills a table from typed staging. If COPY loaded the rows into the new table itself, or
- * publishing copies them from staging, only counts them.
+ * Fills a table from typed staging. Only counts rows that COPY loaded into the table itself, or
+ * that publishing copies from staging.
  */
 const fillTyped = async (
   { client, spec }: Work,

@@ -1,8 +1,8 @@
 // Refuses a file whose records are loaded already under another file name.
 //
-// Two files are compared by what their source knows without reading them whole: for local files,
-// the size and both ends. A file that was compressed or decompressed is recognized by its name.
-// Proved by test/modes/moved-files.test.ts, "a copy" and "compressed".
+// Files are compared by what their source knows without reading them whole: for local files, the
+// size and both ends. After compression or decompression, a file is recognized by its name. Proved
+// by test/modes/moved-files.test.ts, "a copy" and "compressed".
 
 import {
   knownVersions,

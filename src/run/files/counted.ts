@@ -1,4 +1,4 @@
-// Numbers of files with a few names. Imports no types, because the library's public types use it.
+// Counted files. Imports no types, because the library's public types use it.
 
 import { plural } from '../../core/wording.ts';
 

@@ -25,9 +25,7 @@ import { plural } from '../../core/wording.ts';
 import type { Work } from '../context.ts';
 import type { PlannedTable } from './planned-table.ts';
 
-/**
- * A listed file that differs from `version`, the version of the same name in production, if any.
- */
+/** A listed file that differs from `version`, which production has under the same name. */
 export interface Unsettled {
   readonly file: NewFile;
   readonly version: KnownVersion | undefined;
@@ -176,8 +174,8 @@ export const recordMoves = async (
   const moved = planned.flatMap(({ intake }) => intake.moved);
   if (moved.length === 0) return;
   await withTransaction(client, async () => {
-    // The planner expects only a few files in a JSON text, and would otherwise choose a nested loop
-    // that compares each file with all others.
+    // The planner expects few files in a JSON text, and would compare each file with all others in
+    // a nested loop.
     await client.query('set local enable_nestloop = off');
     for (const query of moveFiles(spec.name, spec.schema, moved)) {
       const { rowCount } = await runQuery(client, query);

@@ -22,10 +22,7 @@ const knowsFiles = async (client: Client, name: string): Promise<boolean> =>
     )
   ).rows[0].knows;
 
-/**
- * Counts rows that no run has loaded: rows with an unknown file, or rows beyond the recorded
- * number.
- */
+/** Counts rows of no run: rows with an unknown file, or rows beyond the recorded number. */
 const rowsOfNoRun = async (
   client: Client,
   { schema, table }: FilesOf,

@@ -74,7 +74,6 @@ const alteration = (plan: PublishPlan): Pick<PublishingPlan, 'ddl' | 'changes'> 
   const foreign = foreignKeyChanges(table, production!.constraints, production!.published?.constraints);
   const statements = [...foreign.drop, ...[...drop, ...key, ...make].map(({ sql }) => sql), ...foreign.make];
   if (isSameTable(plan)) return { ddl: statements, changes: texts };
-  // A new table may have other columns than the table that it replaces.
   const difference = differenceOf(builtAs.columns, production!.columns);
   return { ddl: [], changes: [...(difference === '' ? [] : [`columns: ${difference}`]), ...texts] };
 };

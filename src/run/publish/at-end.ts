@@ -1,5 +1,5 @@
-// Delivers pending notifications at the end of a run. Tries only for a short time; a failure is
-// logged and does not fail the run.
+// Delivers pending notifications at the end of a run, for a short time. A failure does not fail the
+// run.
 
 import { randomUUID } from 'node:crypto';
 import type { ServerAddress } from '../../db/connect/address.ts';

@@ -87,8 +87,8 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
   let isFirst = true;
 
   /**
-   * Waits for older snapshots. If they do not end, plans to keep small tables in place, unless that
-   * failed before (`isTried`).
+   * Waits for older snapshots. If they do not end, keeps small tables in place, unless that failed
+   * (`isTried`).
    */
   const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number, isTried: boolean) => {
     const before = await watch();

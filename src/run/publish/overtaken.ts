@@ -114,8 +114,8 @@ const outdated = (
 };
 
 /**
- * Checks the table above. Called before rows are counted, and again in the publishing transaction.
- * Errors: Overtaken, ETL_ROWS_LOST, ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
+ * Checks that the plan still holds. Called before rows are counted, and again in the publishing
+ * transaction. Errors: Overtaken, ETL_ROWS_LOST, ETL_FILE_TWICE, ETL_PUBLISH_OVERTAKEN.
  */
 export const confirmPlanned = async (
   context: RunContext,

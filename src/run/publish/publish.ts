@@ -132,9 +132,8 @@ const commit = async (
 };
 
 /**
- * Returns the state on which row counts depend. If it changes between two attempts, rows are
- * counted again. Proved by test/modes/append.test.ts, "at the same time", and
- * dropped-partitions.test.ts.
+ * State on which row counts depend. If it changes between attempts, rows are counted again. Proved
+ * by test/modes/append.test.ts, "at the same time", and dropped-partitions.test.ts.
  */
 const judgedBy = (plans: readonly PublishPlan[]): string =>
   JSON.stringify(

@@ -16,8 +16,8 @@ import { writtenColumns } from '../../table/table-state.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { rowsWithheld } from '../../refusals.ts';
 
-// The strategy inserts the rows of new files and deletes the rows of removed files. Readers see all
-// changes after the commit; they wait only if keys or indexes change. Writers wait.
+// Inserts rows of new files and deletes rows of removed files. Readers see everything after the
+// commit, or wait if keys or indexes change. Writers wait.
 
 const deleteOutgoing = async (client: Client, { table }: PublishPlan): Promise<void> => {
   const { files } = table.outgoing;

@@ -57,8 +57,8 @@ const isCheaper = (counts: Differences, { indexes, published }: ProductionTable)
 const mayRebuild = (over: BuiltOver): boolean => {
   const { table, production } = over;
   if (production === undefined || table.mode.merge?.by === 'upsert' || !isOnePiece(production)) return false;
-  // We may not be allowed to create tables for another owner, so this is tried only if the pipeline
-  // declares `by: 'rebuild'`.
+  // We may lack the right to create a table for another owner, so only a declared `by: 'rebuild'`
+  // tries.
   if (table.mode.merge?.by !== 'rebuild' && production.owner !== null) return false;
   const names = new Set(columnNames(over));
   const isSwapped = swap.takes(table, production) && production.published?.isMade === true;

@@ -61,10 +61,7 @@ const refuseConstraint = (
   throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '23505', problem, hint });
 };
 
-/**
- * Updates rows whose key is kept, so that foreign keys to them stay valid. Returns indexes to
- * create later.
- */
+/** Updates rows whose key stays, so that references stay valid. Returns indexes to create later. */
 const replaceByKey = async (
   client: Client,
   table: BuiltTable,
@@ -173,8 +170,7 @@ export const inPlace: Strategy = {
   notice: (plan) => {
     const { schema, table } = plan.table;
     const { texts } = keyChanges(plan);
-    // If dependents are the usual reason, nothing is reported: every run would repeat what nobody
-    // can change.
+    // Ordinary reasons are not reported: every run would repeat what nobody can change.
     const isOrdinary = plan.stays?.kind === rowsWritten && plan.production!.dependents.every(isForReaders);
     if (isOrdinary && texts.length === 0) return undefined;
     const readers =
@@ -190,10 +186,7 @@ export const inPlace: Strategy = {
 
   apply: (client, plans) => writeEach(client, plans, replaceRows, refused),
 
-  /**
-   * Fails if a trigger or rule has prevented deletes or inserts, so that the transaction is rolled
-   * back.
-   */
+  /** Fails if a trigger or rule prevented deletes or inserts: the transaction must not commit. */
   verify: async (client, { table, production }, before) => {
     const found = await countRows(client, `${ownRows(table, production!)} where ${replacedOf(table)}`);
     if (found === table.rows) return rowsWith(table, before);

@@ -1,5 +1,5 @@
-// Keeps the replaced table as an earlier version in the schema etl_kept. A swap moves the old table
-// there with its indexes; if rows are replaced in place, they are copied.
+// Keeps the replaced table as an earlier version in etl_kept. A swap moves the old table there with
+// its indexes; rows that are replaced in place are copied.
 
 import type { Client } from '../../../db/client.ts';
 import { quoteName, type Query } from '../../../db/sql.ts';

@@ -1,4 +1,4 @@
-// Implements the mode 'replace'. Other modes use it when all rows of a table are published.
+// Implements the mode 'replace', and publishes all rows of a table in any mode.
 
 import { quoteNames } from '../../../db/sql.ts';
 import { buildAside } from '../../aside/build-table.ts';

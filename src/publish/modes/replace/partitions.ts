@@ -119,7 +119,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
   await inheritGrants(client, heirs);
 };
 
-/** Returns the plan without the partitions that are removed, because they need no changes. */
+/** Leaves out partitions that are removed, because they need no changes. */
 const stayingOf = ({ plan, removed }: Pick<Exchange, 'plan' | 'removed'>): PublishPlan => {
   const production = plan.production!;
   const { partitioning } = production;

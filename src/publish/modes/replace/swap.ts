@@ -53,8 +53,8 @@ const refuseLoss = (
 };
 
 /**
- * Returns foreign keys of an old table to tables that are not swapped with it. They would block
- * deletes there.
+ * Foreign keys of an old table to tables that are not swapped with it. They would block deletes
+ * there.
  */
 const keysOutside = (
   { production: old }: BuiltOver,

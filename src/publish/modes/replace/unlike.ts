@@ -15,10 +15,7 @@ import { policySql } from '../../table/row-security.ts';
 import { refuseShape } from '../../table/shape.ts';
 import { takesPlace } from './whole.ts';
 
-/**
- * An object to create on trial. `isSame`: SQL, true if the server prints it like production's
- * object.
- */
+/** An object to create. `isSame`: SQL, true if the server prints it like production's. */
 interface Probe extends Dependent {
   readonly make: string;
   readonly isSame: string;
@@ -63,10 +60,7 @@ const lockMs = 1_000;
 /** A `do` block returns nothing, so the result is passed in this setting. */
 const setting = 'etl.unlike';
 
-/**
- * Creates one object, compares its text and rolls back. Adds its index to `unlike` if the text
- * differs.
- */
+/** Creates, compares and undoes one object. Adds its index to `unlike` if its text differs. */
 const tried = ({ make, isSame }: Probe, index: number): string => `
   begin
     execute ${quoteText(make)};

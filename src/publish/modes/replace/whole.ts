@@ -30,8 +30,8 @@ export interface Exchange {
 }
 
 /**
- * Returns true if a column is `not null` although no declaration, present or recorded, says so:
- * somebody set it by hand.
+ * True if a column is `not null` although no declaration, present or recorded, says so: set by
+ * hand.
  */
 const hasOwnNotNull = ({ builtAs }: BuiltOver, { columns, published }: ProductionTable): boolean => {
   const ours = new Set(published?.notNull);
