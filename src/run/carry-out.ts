@@ -116,7 +116,7 @@ const loadAndBuild = async (
     await keepRunPlan(context, runId, planned, plans);
     await advance(context, runId, 'loading');
     await runHook(context, 'before', runId);
-    // The first rehearsal could not see what the hook creates.
+    // Rehearses again, because the first rehearsal could not see what the hook `before` creates.
     if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
     const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, planned, queue));
     await checkRejects(context, runId);

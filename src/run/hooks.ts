@@ -146,7 +146,7 @@ const hookState = 'ZHOOK';
 
 /**
  * Returns the hook `publishing`. `execute` keeps it from ending the transaction. Its errors get
- * their own SQLSTATE: otherwise publishing would mistake its lock timeout for one of its own, and
+ * their own SQLSTATE: otherwise publishing would take a lock timeout of the hook for its own, and
  * try again.
  */
 export const publishingStatements = ({

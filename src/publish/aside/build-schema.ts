@@ -36,7 +36,8 @@ interface Dropped {
 }
 
 /**
- * SQL that drops constraints. Foreign keys come first, because they depend on keys of other tables.
+ * SQL that drops constraints, indexes and server-filled columns, first foreign keys: they depend on
+ * keys of other tables.
  */
 const selectDrops = (schema: string, tables: readonly string[]): Query => ({
   text: `with made as materialized (select to_regclass(name) as oid from unnest($1::text[]) as name)

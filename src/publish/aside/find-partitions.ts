@@ -16,7 +16,7 @@ export interface PartRows extends Partition {
   readonly names: TableNames;
   /** ctids of the first and last row; undefined: unknown (hash). */
   readonly ctids: readonly [string, string] | undefined;
-  /** 0 for hash partitions, which are about equal in size. */
+  /** Number of rows; 0 for hash partitions, which are about equal in size. */
   readonly rows: number;
   readonly kept?:
     | { readonly from: string; readonly files: readonly number[]; readonly rows: number }
@@ -155,7 +155,7 @@ export const findPartitions = async (
   return parts;
 };
 
-/** A partition's rows are read from their first to their last block. */
+/** Block of a ctid. A partition's rows are read from their first to their last block. */
 const blockOf = (ctid: string): number => Number(ctid.slice(1, ctid.indexOf(',')));
 
 /** How often all rows may be read: writing a row takes as long as reading it 20 times. */

@@ -34,12 +34,14 @@ export const defineTest = <Name extends string>(
   options: TestOptions | WholeOptions,
 ): TestDefinition<Name> => ({ kind: 'test', test, columns, of, options });
 
+/** What a declaration says about a column. */
 export interface DeclaredColumn {
   readonly isText: boolean;
   readonly isTime: boolean;
   readonly isOrdered: boolean;
 }
 
+/** What a kind can ask in `read` about the declaration. */
 export interface Asked {
   /** Adds a problem: a text that is appended to the name of the test. */
   readonly add: (problem: string) => void;
@@ -94,6 +96,7 @@ export const row = '_etl_row';
 export class TestMisfit extends Error {}
 
 interface KindOf {
+  /** Creates the test in a declaration. */
   readonly define: (...given: never[]) => TestDefinition<any>;
   /** Checks and returns the options of the test; undefined after a problem. */
   readonly read: (
@@ -104,6 +107,7 @@ interface KindOf {
   readonly about?: (spec: Pick<TestSpec, 'of'>) => string;
 }
 
+/** Tests each row that the run supplies. */
 export interface RowKind extends KindOf {
   readonly per: 'row';
   /** SQL: true if a row fails; null counts as a pass. Errors: TestMisfit. */
@@ -112,6 +116,7 @@ export interface RowKind extends KindOf {
   readonly problem: (spec: TestSpec) => string;
 }
 
+/** Tests a table as a whole. */
 export interface TableKind extends KindOf {
   readonly per: 'table';
   /** SQL: an aggregate over all rows, as text. Errors: TestMisfit. */

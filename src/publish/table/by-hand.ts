@@ -109,7 +109,10 @@ export class ChangedByHand extends Error {
   }
 }
 
-/** Needs a lock that prevents changes by hand. Errors: ChangedByHand. */
+/**
+ * Fails if somebody changed a table by hand. Needs a lock that prevents such changes. Errors:
+ * ChangedByHand.
+ */
 export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
   const tables = all.filter(({ byHand }) => byHand !== undefined);
   if (tables.length === 0) return;

@@ -101,7 +101,7 @@ const takeAll = async (
   };
 };
 
-/** Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
+/** Decides which files of a table are loaded. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
 export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };

@@ -24,7 +24,7 @@ const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void>
     report.logger.warn({ error }, problem);
   });
 
-/** Keeps all versions of tables that are no longer declared. */
+/** Drops versions beyond `keep`, but none of a table that is no longer declared. */
 export const dropOldVersions = async (context: RunContext): Promise<void> => {
   const { client, spec, report } = context;
   const kept = await keptTables(client, spec.name);
