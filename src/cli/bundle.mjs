@@ -7,7 +7,7 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** Modules that a host program, `etl` and threads load by path: short modules import the bundle. */
+/** Modules that are loaded by path ("doors"): short modules that load the bundle replace them. */
 const doors = ['index', 'cli/main', 'load/thread/load-thread', 'load/thread/read-thread'];
 
 /** Loads the bundle for `etl` and its threads, so it is not in the bundle itself. */
@@ -16,9 +16,9 @@ const codeCache = 'core/code-cache.js';
 const bundleName = 'bundle';
 
 /**
- * Entry points that start often. Modules that the same set of entry points needs are in one file:
- * an entry point loads few files, and no code that it does not need. The bundler chooses files for
- * all other modules, such as commands, which are imported when they run.
+ * Entry points that start often. Modules that are needed by the same entry points are put into one
+ * file, so that an entry point loads few files, and only code that it needs. The bundler chooses
+ * the files of all other modules, such as commands, which are imported when they run.
  */
 const starts = {
   thread: 'load/thread/load-thread.js',
@@ -32,7 +32,7 @@ const { dependencies, peerDependencies } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
 /**
- * Packages in the bundle: those that every run loads, and ES modules. Unused parts are left out,
+ * Packages in the bundle: packages that every run loads, and ES modules. Unused parts are left out,
  * such as nine tenths of zod. A user's schema from another copy of zod still works: zod recognizes
  * schemas by their traits and has a global registry.
  */
@@ -48,19 +48,19 @@ const joined = new Set([
   'zod',
   'zstddec',
 ]);
-/** Package that is bundled into its own file, with its dependencies. */
+/** This package and its dependencies are bundled into a file of their own. */
 const ownFile = 'bullmq';
 const packages = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
 const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
-/** Packages that the bundled ones use if they are installed. */
+/** Packages that bundled packages use if they are installed. */
 const optional = new Set(['@valkey/valkey-glide', 'msgpackr-extract', 'pg-cloudflare', 'pg-native']);
 
 const posix = (path) => path.split(sep).join('/');
 
 /**
- * Replaces `import.meta.url` by the URL of the module before bundling: modules find package.json,
- * migrations and threads relative to it. A package's `createRequire` becomes `require`, which the
- * bundler resolves.
+ * Replaces `import.meta.url` by the URL that the module had before bundling, relative to which it
+ * finds package.json, migrations and threads. A package's `createRequire` becomes `require`, which
+ * the bundler resolves.
  */
 const originalUrls = (directory) => ({
   name: 'original-urls',
@@ -77,7 +77,7 @@ const originalUrls = (directory) => ({
   },
 });
 
-/** A module's file, by the entry points that need the module; null: the bundler chooses. */
+/** Names a module's file by the entry points that need the module; null: the bundler chooses. */
 const createNaming = (directory) => {
   let needed;
   let library;
@@ -141,7 +141,7 @@ const settings = {
   platform: 'node',
   makeAbsoluteExternalsRelative: false,
   tsconfig: false,
-  // Dynamic imports save startup time; the warning is about download size.
+  // The warning is about download size. Our dynamic imports save startup time.
   checks: { ineffectiveDynamicImport: false },
   // A warning can mean an undeclared package, which would be missing after installation.
   onLog: (level, { message }) => {
@@ -163,7 +163,7 @@ const write = async (options, outputOptions) => {
   return written.output;
 };
 
-/** Writes a door, which loads the bundle. The library's door does not use the code cache. */
+/** Writes a door, a module that loads the bundle. The library's door has no code cache. */
 const writeDoor = (directory, door, { exports }) => {
   const up = '../'.repeat(door.split('/').length - 1) || './';
   const file = `${door.replaceAll('/', '-')}.cjs`;

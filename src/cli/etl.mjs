@@ -13,7 +13,7 @@ const fail = (problem, hint) => {
   process.exit(1);
 };
 
-// Into a temporary directory, renamed to dist/ by callers: no process imports a half-written dist/.
+// Builds into a temporary directory. Callers rename it to dist/, which is thus never half written.
 const build = async () => {
   const aside = join(root, `.etl-build-${process.pid}`);
   try {
@@ -33,7 +33,7 @@ const replaceDist = async () => {
   renameSync(aside, join(root, 'dist'));
 };
 
-// npx finds the program in node_modules/.bin; otherwise npx would first install this package.
+// Links the program into node_modules/.bin. Without the link, npx would install this package first.
 const linkProgram = () => {
   const programs = join(root, 'node_modules/.bin');
   if (process.platform === 'win32' || !existsSync(programs)) return;

@@ -23,7 +23,7 @@ const segmenter = new Intl.Segmenter();
 /** Printable ASCII: its width is its length, so the slow segmenter is not needed. */
 const plain = /^[\x20-\x7e]*$/;
 
-/** Splits into characters as a person sees them: a joined emoji is one, of two cells. */
+/** Splits into characters as a person sees them: a joined emoji is one character of two cells. */
 const charactersOf = (text: string): readonly { readonly segment: string; readonly width: number }[] =>
   Array.from(segmenter.segment(text), ({ segment }) => ({
     segment,
@@ -75,7 +75,7 @@ const pad = (text: string, width: number, alignment: Alignment): string => {
   return alignment === 'right' ? blanks + text : text + blanks;
 };
 
-/** Lines of a table. Two blanks separate columns; columns without text are left out. */
+/** Returns the lines of a table. Two blanks separate columns; columns without text are left out. */
 export const alignRows = (
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],

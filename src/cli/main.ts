@@ -40,7 +40,7 @@ const readIfPresent = (file: string): string => {
   }
 };
 
-/** Adds variables of .env that are not set. ETL_USAGE: unreadable, or maybe of another user. */
+/** Adds missing variables from .env. ETL_USAGE: it is unreadable, or maybe of another user. */
 const addDotEnv = (env: NodeJS.ProcessEnv, workingDirectory: string): void => {
   for (const [name, value] of Object.entries(parseEnv(readIfPresent(join(workingDirectory, '.env')))))
     env[name] ??= value;

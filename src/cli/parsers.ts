@@ -29,7 +29,7 @@ export const parseCount =
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A duration such as 30s, 5m or 1h, in milliseconds. Without a unit: seconds. */
+/** Parses a duration such as 30s, 5m or 1h into milliseconds. Without a unit, it is in seconds. */
 export const parseDuration: Parser<number> = (text) => {
   const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? [];
   if (digits === '') return { problem: `'${text}' is not a time such as 30s, 5m or 1h` };
@@ -66,7 +66,7 @@ export const parseTime: Parser<Date> = (text) => {
   return { problem: `'${text}' is not a time such as 2026-05-01T03:00:00Z` };
 };
 
-/** A timestamp, or an age such as 7d, which means seven days before now. */
+/** Parses a timestamp, or an age such as 7d, which means seven days before now. */
 export const parseSince: Parser<Date> = (text, nowMs) => {
   const age = parseAge(text, nowMs);
   if ('value' in age) return { value: new Date(nowMs - age.value) };

@@ -34,7 +34,7 @@ export const formatRate = (records: number, seconds: number): string =>
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** Local date and time: '2026-03-01 09:05:00'. */
+/** Formats the local date and time: '2026-03-01 09:05:00'. */
 export const formatDate = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
   `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;

@@ -1,4 +1,4 @@
-// A pipeline's declaration as plain frozen data. src/pipeline/ makes it; every other room reads it.
+// A pipeline's declaration as plain frozen data. src/pipeline/ makes it; all other folders read it.
 
 import type { ConstraintSpec } from './constraint.ts';
 import type { RowLimit, TestSpec } from './data-test.ts';
@@ -170,7 +170,7 @@ export interface MergeSpec {
   readonly by?: 'upsert' | 'rebuild' | undefined;
 }
 
-/** Keeps every version of a row, with the times from and to which it was valid. */
+/** Keeps every version of a row, with the time range in which it was valid. */
 export interface HistorySpec {
   readonly mode: 'history';
   readonly changed: (typeof changedChoices)[number];

@@ -11,8 +11,8 @@ export interface Dialect {
   /** Inside quotes, the quote after this character is data. '"': quotes are doubled (RFC 4180). */
   readonly escape: string | null;
   /**
-   * Backslash escapes, with `\N` for null: letters mean what they mean in COPY's text format
-   * ('postgres') or in MySQL's exports ('mysql'), or the character itself ('any'); null: none.
+   * Reads backslash escapes, with `\N` for null. Escaped letters mean what they mean in COPY's text
+   * format ('postgres') or in MySQL's exports ('mysql'), or themselves ('any'). null: no escapes.
    */
   readonly escapes: 'postgres' | 'mysql' | 'any' | null;
   /** true: the first record has the names · a list: the names · false: fields have no names. */
@@ -32,7 +32,7 @@ export interface Dialect {
   readonly trim: boolean | 'outside';
   /** Field texts, after trimming, that mean null. */
   readonly nulls: readonly string[];
-  /** True if a quoted text of `nulls` is null, too. False: `,,` is null, `,"",` an empty text. */
+  /** True if a text of `nulls` means null in quotes, too. If false, `,"",` is an empty text. */
   readonly quotedNulls: boolean;
   /** Number of lines before the header that are skipped. */
   readonly skipLines: number;

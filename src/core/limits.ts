@@ -30,7 +30,7 @@ export const segmentChunks = 2;
 /** Segments per worker if there is little data: all workers then end at nearly the same time. */
 export const segmentsPerWorker = 4;
 
-/** Segments of small files in a job. 100 make 15 kB; all are queued again if the worker dies. */
+/** Segments of small files in a job. 100 make 15 kB, and are queued again if their worker dies. */
 export const segmentsPerJobMax = 100;
 
 /** Files of an enqueued run are cut for this many times its workers, so that idle ones can help. */
@@ -230,7 +230,7 @@ export const chunkSecondsBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 /** How often a run checks whether its load queue is empty. Other workers take jobs, too. */
 export const queuePollMs = 500;
 
-/** Oldest server: 13 is out of support, and 14 has client_connection_check_interval. */
+/** Oldest server: PostgreSQL 13 is out of support and lacks client_connection_check_interval. */
 export const serverVersionMin = 140_000;
 
 /** Most recoveries of one run: a server that drops its connections so often needs a person. */

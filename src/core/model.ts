@@ -1,4 +1,4 @@
-// Types that several rooms use: positions, files, segments, counts, rejects, results and events.
+// Types that several folders use: positions, files, segments, counts, rejects, results and events.
 
 import type { DataTestResult } from './data-test.ts';
 import type { LineEnd } from './declaration.ts';
@@ -82,7 +82,9 @@ export interface Lease {
   readonly runId: number;
   /** The server's epoch when the run began. A crash of the server changes it. */
   readonly epoch: string;
-  /** Number of the run's coordinator, from 1. Each coordinator cuts segments of its own. */
+  /**
+   * Number of the process that coordinates the run, from 1. Each cuts files into its own segments.
+   */
   readonly generation: number;
 }
 

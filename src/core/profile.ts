@@ -37,7 +37,7 @@ export interface MachineUse {
 
 /** How the time of a run was spent. */
 export interface RunProfile {
-  /** By table, the sums of all workers. */
+  /** Sums of the times of all workers, by table. */
   readonly load: readonly ({ readonly table: string } & LoadTimes)[];
   readonly build: readonly {
     readonly table: string;

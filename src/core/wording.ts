@@ -50,6 +50,6 @@ export const visibleJson = (
   indent = 0,
 ): string => visible(JSON.stringify(value, replacer, indent) ?? 'null', '\n');
 
-/** Lines to append to a message, each indented on a line of its own. */
+/** Returns lines to append to a message, each indented and on its own line. */
 export const asList = (lines: readonly string[]): string =>
   lines.map((line) => `\n  ${onOneLine(line)}`).join('');

@@ -120,8 +120,8 @@ export const bindPipeline = (pipeline: Pipeline, { params = {}, directory }: Bin
 };
 
 /**
- * Refuses a parameter that leads to a SQL file outside the allowed directory. Errors:
- * ETL_SOURCE_OUTSIDE.
+ * Refuses a parameter that leads to a SQL file outside the directory that the author named.
+ * Errors: ETL_SOURCE_OUTSIDE.
  */
 const confineSql = (
   { name, transform }: TableSpec,

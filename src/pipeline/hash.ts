@@ -64,7 +64,7 @@ const hashOfFile = ({ staged, reading }: StagedAs): string => {
 export const isOfOneTable = (one: string, other: string): boolean =>
   one.split(' ')[0] === other.split(' ')[0];
 
-/** True if two files are staged in the same way, whatever readings other files have. */
+/** True if two files are staged in the same way. The readings of other files do not matter. */
 export const isShapedAlike = (one: StagedAs, other: StagedAs): boolean =>
   hashOfFile(one) === hashOfFile(other);
 

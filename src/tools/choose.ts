@@ -1,4 +1,4 @@
-// Chooses the versions that a rollback publishes: those of one run, for all its tables.
+// Chooses the versions that a rollback publishes: the versions of one run, for all its tables.
 
 import type { KeptTable, TableOfRun, Version } from '../ledger/production/kept.ts';
 import type { PipelineSpec, TableSpec } from '../core/declaration.ts';
@@ -95,7 +95,10 @@ const whyNot = ({ spec, inProduction }: Choice, { table, run }: Version): string
     : `${table} (its rows are changed in place; ${undoOf(spec.tables.find(({ name }) => name === table)!)})`;
 };
 
-/** Returns versions of run `to`, for tables with another in production. Errors: ETL_ROLLBACK. */
+/**
+ * Returns kept versions of run `to`, for tables that have another version in production.
+ * Errors: ETL_ROLLBACK.
+ */
 export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Version[]): readonly Return[] => {
   const { spec, kept, inProduction, tables } = choice;
   const wanted = ofRun.filter(({ table }) => tables.includes(table));

@@ -1,4 +1,4 @@
-// Judges if a server is suitable for bulk loading.
+// Checks if a server is suitable for bulk loading.
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';

@@ -120,8 +120,8 @@ const previewFile = async (
 };
 
 /**
- * Yields the first `recordsMax` records of each file, judged as a run judges them. Errors that only
- * the server finds, such as duplicate keys, are not found.
+ * Yields the first `recordsMax` records of each file, loaded or rejected as by a run. Errors that
+ * only the server finds, such as duplicate keys, are not found.
  * Errors: those of the definition, its files and its functions.
  */
 export async function* previewPipeline(

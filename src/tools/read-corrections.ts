@@ -14,7 +14,7 @@ interface ReadCorrections {
   readonly table: string;
   readonly corrections: number;
   readonly added: number;
-  /** Number of records that nobody has corrected: their `_record` is not empty. */
+  /** Number of records without a correction: in the CSV file, their `_record` is not empty. */
   readonly uncorrected: number;
 }
 
@@ -49,7 +49,7 @@ const refuseChanged = async (
 };
 
 /**
- * Stores all corrections of a CSV file in one transaction. Stored corrections stay as they are.
+ * Stores all corrections of a CSV file in one transaction. Existing corrections are not changed.
  * Errors: ETL_CORRECTIONS (not an export, or a source file has changed), ETL_RUN_UNKNOWN,
  * ETL_RUN_LOCKED, ETL_USAGE.
  */

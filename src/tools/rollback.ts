@@ -102,7 +102,7 @@ const rollBack = async (
   const latest = await latestRun(client, spec.name);
   const runId = backs.length === 0 ? null : await goBack(context, to, backs);
   if (runId !== null && isUnfinished(latest)) await forgetJobs(context, latest.id);
-  // Also drops tables of a process that was killed right after its commit.
+  // Drops replaced tables, also of a process that was killed right after its commit.
   if (runId !== null || !isUnfinished(latest)) {
     await dropReplaced(context);
     await dropStaleStaging(context, []);

@@ -31,7 +31,7 @@ const choiceOf = ({ run: runId, pipeline, table }: GivenChoice): RejectChoice =>
 /** The result, or a text for the user if nothing was found. */
 export type Asked<T> = { readonly found: T } | { readonly nothing: string };
 
-/** Calls `use` with the chosen run; it returns undefined if nothing is found. Errors: ETL_USAGE. */
+/** Calls `use` with the chosen run. `use` returns undefined for no result. Errors: ETL_USAGE. */
 export const askRejects = async <T>(
   given: GivenChoice,
   use: (client: Client, run: RejectedRun) => Promise<T | undefined>,

@@ -23,7 +23,7 @@ const locate = async (io: Io): Promise<string> => {
   return etlDirectory;
 };
 
-/** Only `etl db url` prints the password. */
+/** Removes the password, which only `etl db url` prints. */
 const withoutPassword = (url: string): string => {
   const shown = new URL(url);
   shown.password = '';

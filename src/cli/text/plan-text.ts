@@ -59,7 +59,7 @@ const outcomeText = (plan: RunPlan): string => {
   }[outcome];
 };
 
-/** Text for a missing estimate, which needs an earlier run. If 'unknown', no server was asked. */
+/** Text for a missing estimate, which needs an earlier run. 'unknown': no server answered. */
 const unknownText = ({ outcome }: RunPlan): string =>
   outcome === 'unknown' ? 'unknown' : 'unknown before the first run';
 

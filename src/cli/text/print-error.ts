@@ -21,7 +21,7 @@ const serverFields = [
   'position',
 ] as const;
 
-/** Frames of a stack trace. Skips the message, which may have lines like frames. */
+/** Returns the frames of a stack trace. Skips the message, which may have lines like frames. */
 const framesOf = ({ stack = '', message }: Error): string[] =>
   stack
     .slice(Math.max(stack.indexOf(message), 0) + message.length)

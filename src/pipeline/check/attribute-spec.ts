@@ -9,7 +9,7 @@ import { checkColumnNames } from './table-checks.ts';
 const parameterName =
   'is not the name of a storage parameter, such as autovacuum_enabled or toast.autovacuum_enabled';
 
-/** Bounds are PostgreSQL's; the server checks other storage parameters. */
+/** The bounds are PostgreSQL's. The server checks storage parameters that have no bounds here. */
 export const attributeShape = {
   columnComments: z
     .record(z.string(), z.string(mustBe('a text')), mustBe('an object of texts by column'))

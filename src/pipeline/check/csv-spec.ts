@@ -199,7 +199,7 @@ const groupReadings = (
 const partAt = (index: number): string => `path ${index + 1}`;
 
 /**
- * Returns the checked readings of a table, or undefined with problems added.
+ * Returns the checked readings of a table. If they are not valid, adds problems.
  *
  * @param isVerbatim true for staging: 'text', where COPY and not our code parses the fields
  */

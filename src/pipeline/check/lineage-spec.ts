@@ -16,7 +16,7 @@ import { choice, mustBe, type Problems } from '../problems.ts';
 import { madeColumn } from './made-column.ts';
 import { fileIndex } from './modes/file-column.ts';
 
-/** Columns that merge and history add to their table of differences (merge/differences.ts). */
+/** Number of columns that merge and history add to compare rows (merge/differences.ts). */
 const columnsToCompare = 3;
 /** History adds the column `to` to the published table. */
 const columnsOfHistory = 1;

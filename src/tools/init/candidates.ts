@@ -20,7 +20,7 @@ export const bit = {
   firstDate: 1 << 10,
   firstTime: 1 << 22,
   isoTime: 1 << 27,
-  /** The text is a date; a time; a date and a time with a blank between them. */
+  /** Bits of texts that are a date, a time, or a date and a time with a blank between them. */
   dateAlone: 1 << 28,
   timeAlone: 1 << 29,
   dateAndTime: 1 << 30,

@@ -7,7 +7,7 @@ export interface TypeChoice {
   readonly type: ColumnTypeName;
   readonly options: Readonly<Record<string, unknown>>;
   readonly range?: string;
-  /** Different texts are always different values, as a primary key requires. */
+  /** True if different texts are always different values, as a primary key requires. */
   readonly isOneToOne: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Decision extends TypeChoice {
   readonly missing: number;
   readonly words: readonly (readonly [word: string, count: number])[];
   readonly values: number;
-  /** Values have blanks around them, so types other than text need `trim`. */
+  /** True if values have blanks around them: types other than text then need `trim`. */
   readonly isPadded: boolean;
   readonly doubts: readonly string[];
   readonly alternatives: readonly { readonly label: string; readonly decision: Decision }[];

@@ -48,7 +48,7 @@ const types = {
   from: 'i32',
   to: 'i32',
   length: 'i32',
-  /** Has in turn how a field begins, the index of its slot in the set, and an address. */
+  /** Holds in turn: how a field begins, the index of its slot in the set, and an address. */
   kind: 'i32',
   at: 'i32',
   newEnd: 'i32',
@@ -192,7 +192,7 @@ const countFields = sequence(
   v.from.set(ofRecord(startsAt)),
   v.end.set(ofRecord(endsAt)),
   loopWhile(i32.lt(i32.load(v.next.get), v.from.get), v.next.set(i32.add(v.next.get, i32.const(4)))),
-  // A record has a delimiter less than columns. A column has 16 bytes, a delimiter 4: shift by 2.
+  // A record has one delimiter less than columns. Columns have 16 bytes, delimiters 4: shift by 2.
   v.after.set(
     i32.add(
       v.next.get,

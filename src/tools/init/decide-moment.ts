@@ -18,7 +18,7 @@ const timeNames = /time|hour|hhmm/i;
 /** With fewer values, digits like YYYYMMDD, or only midnights, may be a coincidence. */
 const accidentMax = 20;
 
-/** By format: the format for days and months that always have two digits, and its length. */
+/** For each format: its form with two-digit days and months, and the length of such dates. */
 const padded: Readonly<Partial<Record<DatePattern, readonly [pattern: string, length: number]>>> = {
   'D/M/YYYY': ['DD/MM/YYYY', 10],
   'M/D/YYYY': ['MM/DD/YYYY', 10],

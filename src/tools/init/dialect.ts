@@ -129,7 +129,7 @@ const raggedWidth = ({ records }: Candidate): number | undefined => {
 
 const isRagged = (candidate: Candidate): boolean => raggedWidth(candidate) !== undefined;
 
-/** Guess for a file without header in which some records lack the last field. */
+/** Returns a guess for a file without header, in which some records lack the last field. */
 const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
   const { dialect, records } = candidate;
   const fields = raggedWidth(candidate);
@@ -196,7 +196,7 @@ export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
   };
 };
 
-/** Other dialects to try if records are faulty with these codes, the likeliest first. */
+/** Returns other dialects to try if records have faults with these codes, the likeliest first. */
 export const otherDialects = (dialect: Dialect, codes: readonly string[]): readonly Dialect[] => {
   const quoted =
     dialect.quote !== null &&

@@ -46,7 +46,7 @@ export interface TableDraft {
   readonly decisions: readonly Decision[];
   readonly repeats: number;
   readonly key: readonly number[] | undefined;
-  /** There are too many records to prove a primary key. */
+  /** True if there are too many records to prove a primary key. */
   readonly isKeyUnknown: boolean;
   readonly records: number;
   readonly bytes: number;

@@ -67,7 +67,7 @@ export interface KeySearch {
   records: number;
   /** The candidates; undefined while the first records are collected. */
   followed: Followed[] | undefined;
-  /** The search was given up: memory cannot hold the hashes of so many records. */
+  /** True if the search was given up, because memory cannot hold so many hashes. */
   isLost: boolean;
 }
 

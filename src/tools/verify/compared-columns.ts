@@ -27,7 +27,7 @@ const rewritten: Readonly<Record<string, string>> = {
 
 const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Returns a number as the server prints it. Most numbers are already written so. */
+/** Returns the printer of a number column. It is fast for numbers in the server's own notation. */
 const numericPrinter = (column: ColumnSpec): PrintValue => {
   const print = valuePrinter(column);
   const { precision, scale = 0 } = column.options as { precision?: number; scale?: number };
