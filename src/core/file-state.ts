@@ -19,6 +19,6 @@ export interface FileState {
   /** Rows of the file in production. */
   readonly rows: number | null;
   readonly publishedAt: Date | null;
-  /** Why a run would refuse the file, judged by its first bytes; null: it would not. */
+  /** Why a run would refuse the file, judged by its first bytes; null if it would not. */
   readonly problem: string | null;
 }

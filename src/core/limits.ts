@@ -15,10 +15,10 @@ export const copyPieceBytes = 64 * KiB;
 /** Bytes of a file that one transaction loads: few commits, and a crash loses about a second. */
 export const chunkBytesDefault = 32 * MiB;
 
-/** Chunk of a stream with several workers. The chunk stays in memory until its commit. */
+/** Chunk size of a stream with several workers. A chunk stays in memory until its commit. */
 export const streamChunkBytesMax = 8 * MiB;
 
-/** Chunk of a stream with a single worker, which waits for each commit. */
+/** Chunk size of a stream with a single worker, which waits for each commit. */
 export const streamChunkBytesAlone = 4 * streamChunkBytesMax;
 
 /** Smallest segment of a file: each job and its transaction cost some milliseconds. */
@@ -197,7 +197,7 @@ export const runLockedRetryMs = 5_000;
 /** Pause before a run is offered to other workers if its worker stops. */
 export const runHandedOnMs = 100;
 
-/** Finished jobs that stay on the queue of runs for people to look at; etl.run has the outcomes. */
+/** Finished jobs that are kept in the queue for people to look at. etl.run has the outcomes. */
 export const finishedRunJobsKept = 100;
 
 export const runPriorityMax = 2_097_151;
@@ -218,7 +218,7 @@ export const slotLateMs = 60_000;
 /** Number of due times shown for a schedule: enough to see a weekly pattern. */
 export const slotsShown = 5;
 
-/** Time for a stopping worker to finish its chunks. Kubernetes kills it after 30 seconds. */
+/** Time for a stopping worker to finish its chunks. Kubernetes kills workers after 30 seconds. */
 export const stopDeadlineMsDefault = 25_000;
 
 /** Longest `tracestate` in a job. W3C Trace Context, §3.3.1.5, asks to pass on 512 characters. */

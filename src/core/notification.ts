@@ -40,7 +40,7 @@ export interface Notification {
   readonly data: {
     /** null: the request for the run could not be read. */
     readonly pipeline: string | null;
-    /** Number of the run; null: it failed before it had one. */
+    /** Number of the run; null if the run failed before it had a number. */
     readonly run: number | null;
     readonly state: string;
     /** If the run was a rollback, the run whose tables it put back; otherwise null. */

@@ -24,7 +24,7 @@ export const linesOf = (file: string, line: number, lastLine: number): string =>
  * Spoofing").
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-/** Most texts match this pattern, which is faster than searching for hidden characters. */
+/** Most texts match this. The test is faster than a search for hidden characters. */
 const plain = /^[\x20-\x7e]*$/;
 
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

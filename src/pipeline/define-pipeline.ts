@@ -35,9 +35,7 @@ export interface Pipeline<Declared extends Tables = any, Params = any> {
   readonly hooks?: HooksSpec | undefined;
   readonly notify?: readonly Receiver[] | undefined;
   readonly params: z.ZodObject | undefined;
-  /**
-   * The declared tables, unchecked: an object, or a function of the parameters that returns one.
-   */
+  /** The declared tables, unchecked: an object, or a function of the parameters that returns it. */
   readonly tables: unknown;
 }
 

@@ -69,9 +69,9 @@ export const isShapedAlike = (one: StagedAs, other: StagedAs): boolean =>
   hashOfFile(one) === hashOfFile(other);
 
 /**
- * SHA-256 of the bound definition, in hex. Object key order and the directory do not matter.
- * Functions are hashed by their source text, Zod schemas by their definition. A changed variable
- * outside of a function is not noticed: a run then needs `--full-refresh`.
+ * Returns the SHA-256 of the bound definition, in hex. Object key order and the directory do not
+ * matter. Functions are hashed by their source text, Zod schemas by their definition. A changed
+ * variable outside of a function is not noticed: a run then needs `--full-refresh`.
  *
  * @param sqlTexts content of the tables' SQL files, by table name
  */

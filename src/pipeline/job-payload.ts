@@ -31,7 +31,10 @@ const requestSchema = z
     /** Definition hash of the pipeline in the process that enqueued the run. */
     definition: z.string().regex(/^[\da-f]{64}$/, 'is not the hash of a definition'),
     params: z.record(z.string(), z.json()),
-    /** Parameters of the hash `definition`, if not `params`: a default may be the date. */
+    /**
+     * Parameters for which `definition` was computed, if they differ from `params`: a default may
+     * be the current date.
+     */
     definedBy: z.record(z.string(), z.json()).optional(),
     options: z.strictObject({
       fresh: z.boolean(),

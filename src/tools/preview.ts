@@ -41,7 +41,7 @@ export interface PreviewFile {
 const bytesMax = 4 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 
-/** True for columns of production, and for the test that tells if a record deletes a row. */
+/** True for columns of production, and for the column that tells if a record deletes its row. */
 const isShown = ({ stagedOnly, test }: ColumnSpec): boolean => stagedOnly !== true || test !== undefined;
 
 /** Printed for _file, _run and _loaded_at, which only a run knows. */

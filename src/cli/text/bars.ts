@@ -28,7 +28,7 @@ interface Frame {
 
 const indent = '  ';
 const gapCells = 2;
-/** Least cells of a cut table name, so that tables can still be told apart. */
+/** Minimum cells of a shortened table name, so that tables can still be told apart. */
 const nameCellsMin = 12;
 /** The bar's width changes in these steps, so that it does not flicker when a number grows. */
 const barCellsStep = 8;

@@ -74,7 +74,7 @@ const openLines = (progress: Progress, io: Io, verbose: boolean): ProgressDispla
   };
   const endStep = (next?: RunStep): void => {
     if (step !== undefined) {
-      // An earlier step follows a lost connection, or a change of production by another session.
+      // A run returns to an earlier step after a lost connection or a foreign change of production.
       const isDone = next === undefined || order.indexOf(next) > order.indexOf(step);
       say(`${step} ${isDone ? 'done' : 'broken off'}`);
     }

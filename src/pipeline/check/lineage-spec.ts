@@ -18,7 +18,7 @@ import { fileIndex } from './modes/file-column.ts';
 
 /** Number of columns that merge and history add to compare rows (merge/differences.ts). */
 const columnsToCompare = 3;
-/** History adds the column `to` to the published table. */
+/** Number of columns that history adds to the published table: the column `to`. */
 const columnsOfHistory = 1;
 
 /** Refuses a table that exceeds PostgreSQL's limit only because of the columns that a run adds. */

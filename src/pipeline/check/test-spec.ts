@@ -13,7 +13,7 @@ import { timeTypes, valueText } from './declared-values.ts';
 import { choice, mustBe, show, strict, text, type Problems } from '../problems.ts';
 import { checkColumnNames } from './table-checks.ts';
 
-/** All tests of a table run in one query, which can have 1,664 columns: some for each test. */
+/** Most tests of a table. Each has some columns of one query, which can have at most 1,664. */
 const testsMax = 500;
 
 const nameText = 'a text of 1 to 200 characters';

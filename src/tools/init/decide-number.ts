@@ -12,7 +12,7 @@ const wholeTypes = [
 
 const spareDigits = 2;
 
-/** Names of columns with codes, which may begin with 0 in the next file. */
+/** Names of columns that probably have codes, which may begin with 0 in the next file. */
 const codeNames = /zip|postal|postcode|phone|fax|isbn|iban|\bean\b|\bssn\b|fips/i;
 
 const rangeOf = ({ least, most }: Summary): string =>
