@@ -155,7 +155,7 @@ const multiplyExactly = (v: Product): Code => {
 /** Only for these powers of ten can a number be exactly between two doubles. */
 const halfway = { least: -4, most: 23 };
 
-/** Rounds the number; exactly between two doubles, to the even double. */
+/** Rounds the mantissa; exactly between two doubles, to the even mantissa. */
 const roundMantissa = (v: Product): Code => {
   const mayBeHalfway = i32.le(
     i32.sub(v.power.get, i32.const(halfway.least)),

@@ -42,7 +42,7 @@ const isAtSeparator = (v: Variables): Code =>
     ),
   );
 
-/** Requires three digits after each separator, and before the first, one to three without 0. */
+/** Requires three digits after each separator, and before it one to three without a leading 0. */
 const keepGroups = (v: Variables): Code =>
   sequence(
     when(i32.gt(i32.sub(i32.sub(v.start.get, v.from.get), i32.const(1)), i32.const(2)), notSure),

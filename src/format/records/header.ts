@@ -111,9 +111,9 @@ const lineEndOf = async (read: ReadBytes, start: number, dialect: Dialect): Prom
 };
 
 /**
- * Reads the header of a file, whose lines, except comments, must end within `headerBytesMax` bytes.
- * `positions` is the highest position that a column names: with `header: false`, shorter records
- * are padded. Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
+ * Reads a file's header. Lines before the data, except comments, must end within `headerBytesMax`
+ * bytes. `positions` is the highest position that a column names: with `header: false`, shorter
+ * records are padded. Errors: ETL_SOURCE_EMPTY, ETL_HEADER_INVALID, ETL_HEADER_REPEATED.
  */
 export const readHeader = async (
   read: ReadBytes,

@@ -9,7 +9,7 @@ type RecordFilter = (fields: readonly (string | undefined)[]) => boolean;
 
 const isBlank = (text: string | null): boolean => text === null || text === '';
 
-/** Calls the user's function with a new object. Copying `names` allows a field `__proto__`. */
+/** Calls the user's function with a new object, a copy of `names` to allow a field `__proto__`. */
 const whenFilter = (
   { headers, test }: Extract<FilterSpec, { kind: 'when' }>,
   valueOf: (ref: FieldRef) => (fields: readonly (string | undefined)[]) => string | null,

@@ -36,7 +36,7 @@ interface Judge {
   readonly rest: (record: Faulty) => Faulty;
 }
 
-/** Returns the column that mode history copies to `at`, because only `at` reports its faults. */
+/** Returns the column that is a copy of history's `at`: each fault would be reported twice. */
 const copyOf = ({ publish }: ReadTable): string | undefined =>
   typeof publish === 'object' && publish.mode === 'history' && publish.at !== undefined
     ? publish.from

@@ -22,7 +22,7 @@ export const writtenDirectory = (path: string, varied: string, special: RegExp):
   return plain.slice(0, plain.lastIndexOf('/') + 1);
 };
 
-/** Returns the directory that a path with parameters must not leave. Undefined if it has none. */
+/** Returns the directory that a path with parameters must not leave; undefined without them. */
 export const confinementOf = (
   path: string,
   varied: readonly string[] | undefined,

@@ -78,7 +78,7 @@ export const withTries = async <T>(
 };
 
 export interface RangeAnswer {
-  /** Offset of the first byte: the requested offset, or 0 from a server without ranges. */
+  /** Offset of the first byte, not after the requested offset: 0 from a server without ranges. */
   readonly from: number;
   readonly total: number | undefined;
   readonly body: AsyncIterable<Buffer>;
