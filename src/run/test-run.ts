@@ -25,7 +25,7 @@ import {
   type TestSite,
 } from './test-tables.ts';
 
-/** Columns that are unique. In mode history, the version's start is left out. */
+/** Column lists that are unique. In mode history, the version's start is left out. */
 const keysOf = ({ primaryKey, constraints = [], indexes, publish }: TableSpec): TableToTest['keys'] => {
   const { versions } = meaningOf(publish);
   return [

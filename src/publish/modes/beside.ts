@@ -16,7 +16,10 @@ const refused = ({ table: { table, constraints } }: PublishPlan, cause: unknown)
   return rowsRefusedBy(table, checks, cause) ?? publishRefusal(table, cause);
 };
 
-/** Writes each table, then carries out the steps that `write` returned for keys and indexes. */
+/**
+ * Writes each table. `finish` then carries out the steps that `write` returned for keys and
+ * indexes.
+ */
 export const writeEach = async (
   client: Client,
   plans: readonly PublishPlan[],
