@@ -18,7 +18,7 @@ const selectRefused = (index: number): string =>
 
 const typesOf = new WeakMap<FileCopy, readonly { readonly name: string; readonly type: string }[]>();
 
-/** Calls `take` with each fault. Throws if a type ends the statement instead of reporting faults. */
+/** Calls `take` with each fault. Throws if a type ends the statement instead of listing faults. */
 export const askServer = async (
   client: Client,
   copy: FileCopy,
