@@ -1,4 +1,4 @@
-// How `npm run test:services` runs: workers, queues, schedules and what they send, which wait more than they compute.
+// How `npm run test:services` runs: workers, queues, schedules, embedded servers and examples, which wait more than they compute.
 
 import { defineConfig, mergeConfig } from 'vitest/config';
 import base from './vitest.config.ts';

@@ -27,8 +27,8 @@ beforeAll(() => start());
 
 it('what the migrations make is what src/db/bookkeeping/bookkeeping-shape.ts says; after a new migration run this file with -u', async () => {
   const { shape } = await withClient(addressFromUrl(database.url), (client) => readTrust(client));
-  await expect(`// Columns, constraints and unique indexes of the schema \`etl\` after all migrations, as \`shape\` in
-// trust.ts reads them. Written by test/integration/bookkeeping.test.ts.
+  await expect(`// Shape of the schema \`etl\` after all migrations, as trust.ts reads it. Written by
+// test/integration/bookkeeping.test.ts.
 
 export const bookkeepingShape: readonly string[] = \`
 ${shape.join('\n')}

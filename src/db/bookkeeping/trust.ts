@@ -2,7 +2,7 @@
 //
 // A role that may create schemas could create `etl` first. Its triggers, rules and defaults would
 // then run with our user's rights. Reading catalogues runs no such code. Proved by
-// test/integration/hostile-bookkeeping.test.ts.
+// test/services/hostile-bookkeeping.test.ts.
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { firstOf, onOneLine } from '../../core/wording.ts';
