@@ -38,7 +38,7 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 const openOn = async (address: ServerAddress): Promise<Client> => {
   const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
   client.on('error', (error) => lost.set(client, error));
-  // The driver's timeout covers only connecting; from now on, our watchdog checks the connection.
+  // From now on, our watchdog checks the connection.
   client.once('connect', () => watchClient(client));
   let hasEnded = false;
   client.connection.once('end', () => (hasEnded = true));
@@ -123,10 +123,7 @@ export const runQuery = (client: Client, { text, values = [] }: Query): Promise<
 export const rowsOf = async <Row>(client: Client, query: Query): Promise<Row[]> =>
   (await runQuery(client, query)).rows;
 
-/**
- * Runs a query as a prepared statement, because planning takes most of the time of large catalogue
- * queries.
- */
+/** Uses a prepared statement: planning takes most of the time of large catalogue queries. */
 export const askPrepared = <Row extends pg.QueryResultRow>(
   client: Client,
   text: string,

@@ -41,7 +41,6 @@ export const oldName = (table: string): string => `${table}_old`;
 /** Name of a table with the last record of each key, if staging has duplicate keys. */
 export const onceName = (table: string): string => `${table}__once`;
 
-/** Name of a table with the differences that a merge writes. */
 export const diffName = (table: string): string => `${table}__diff`;
 
 /** Name of the table in which production's rows and a run's rows are combined. */

@@ -7,8 +7,8 @@ export const countRows = async (client: Client, from: string): Promise<number> =
   (await client.query(`select count(*)::float8 as rows from ${from}`)).rows[0].rows;
 
 /**
- * True if the table has rows, or row security may hide them: if the table looked empty, a run would
- * load everything again. Proved by test/modes/hidden-rows.test.ts.
+ * True also if row security may hide rows: if the table looked empty, a run would load everything
+ * again. Proved by test/modes/hidden-rows.test.ts.
  */
 export const mayHaveRows = async (client: Client, table: string): Promise<boolean> =>
   (

@@ -28,11 +28,11 @@ export const quoteName = (...parts: readonly string[]): string =>
 export const quoteNames = (names: readonly string[]): string =>
   names.map((name) => quoteName(name)).join(', ');
 
-/** Returns a search path. pg_catalog is first, so that nothing hides the server's own objects. */
+/** pg_catalog is first, so that nothing hides the server's own objects. */
 export const searchPath = (schemas: readonly string[]): string =>
   quoteNames(['pg_catalog', ...schemas, 'pg_temp']);
 
-/** Quotes a text for statements that cannot have parameters, such as `comment on … is`. */
+/** For statements that cannot have parameters, such as `comment on … is`. */
 export const quoteText = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted;

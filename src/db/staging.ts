@@ -11,7 +11,7 @@ export interface StagingColumn {
   readonly type: string;
 }
 
-/** Joins both names. The result is unique: a pipeline's name has no `__`, and no `_` at its end. */
+/** The result is unique, because a pipeline's name never contains `__` or ends in `_`. */
 export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
 
 /** Shortens a long name; only a rehearsal's name can be too long. */

@@ -20,12 +20,10 @@ export const isSame = (one: string, other: string): boolean => {
 
 export interface Access {
   readonly isOurHost: (request: Request) => boolean;
-  /** True if a request may see the page, by a session cookie or `Authorization: Bearer <token>`. */
   readonly isKnown: (request: Request) => boolean;
   readonly isToken: (text: string) => boolean;
   readonly sessionOf: (request: Request) => string | undefined;
   readonly begin: (request: Request) => { readonly session: string; readonly cookie: string };
-  /** Returns a signature that only this process can make. */
   readonly sign: (text: string) => string;
 }
 

@@ -128,7 +128,7 @@ const aboutSchedule = async (name: string, { client }: ViewContext): Promise<str
   return `${name} runs ${pipeline} at ${cron} ${timeZone}${paused ? ', and is paused' : ''}.`;
 };
 
-/** Describes the subject. Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
+/** Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
 export const aboutSubject = async (
   { action: { kind }, subject }: Found,
   view: ViewContext,

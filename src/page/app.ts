@@ -59,7 +59,6 @@ interface Refusal {
 
 const readMethods = new Set(['GET', 'HEAD']);
 const formMethods = new Set(['POST']);
-/** Methods with which BullMQ's board changes something. */
 const boardMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 const headerRefusal = ({ method, headers }: Request, changing: ReadonlySet<string>): Refusal | undefined => {
@@ -120,7 +119,7 @@ export interface AppOptions {
 const askForToken = `<!doctype html><html lang="en"><title>sluice</title>
 <p>This page needs a token: open the address that was printed when the page was started.</p></html>`;
 
-/** Adds the checks of every request: a known host name, a short body, and token or session. */
+/** Every request needs a known host name, a short body, and a token or session. */
 const addGuards = (app: Hono, { base, access, control, board }: AppOptions): void => {
   app.use(async (context, next) => {
     if (!access.isOurHost(context.req.raw)) return context.text('This host name is not answered here.', 421);
@@ -159,7 +158,7 @@ const answerAsset = (context: Context): Response | Promise<Response> => {
   return context.body(found.text, 200, { 'content-type': found.type });
 };
 
-/** Answers HEAD itself: Hono would start the stream of GET, which nobody would read or end. */
+/** Hono would start the stream of GET for HEAD, which nobody would read or end. */
 const headless =
   (type: string): MiddlewareHandler =>
   async (context, next) =>

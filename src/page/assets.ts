@@ -13,7 +13,7 @@ const script = `
   const status = document.getElementById('link');
   const say = (text) => { if (status.textContent !== text) status.textContent = text; };
 
-  /** Replaces a section; keeps open details, scroll positions and the keyboard focus. */
+  /** Keeps open details, scroll positions and the keyboard focus. */
   const replace = (old, html, hash) => {
     const open = new Set([...old.querySelectorAll('details[open]')].map(({ id }) => id));
     const scrolls = [...old.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);

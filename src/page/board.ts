@@ -130,7 +130,7 @@ const createQueues = ({ read, backend, logger }: BoardOptions) => {
   };
 };
 
-/** Runs acts one after the other: two requests at once would open the same queues twice. */
+/** Two requests at once would open the same queues twice. */
 const inTurn = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(act: () => Promise<T>): Promise<T> => {
@@ -157,7 +157,7 @@ export const createBoard = (options: BoardOptions): Board => {
     clearTimeout(timer);
     return turn(queues.close);
   };
-  /** Answers a request, and starts the idle time when no request is running any more. */
+  /** Starts the idle time when no request is running any more. */
   const whileOpen = async (look: () => Promise<Response>): Promise<Response> => {
     clearTimeout(timer);
     looks += 1;
@@ -185,9 +185,8 @@ export const createBoard = (options: BoardOptions): Board => {
 };
 
 /**
- * Adds the board's routes. Every visitor may read the board. Requests that change something need
- * `control`, and are recorded. Only their origin is checked, because the board's script does not
- * send our forms' keys.
+ * Every visitor may read the board. Requests that change something need `control`, and are
+ * recorded. Only their origin is checked, because the board's script does not send our forms' keys.
  */
 export const addBoard = (app: Hono, board: Board, { control }: { control: Control | undefined }): void => {
   app.get('/board', (context) => board.answer(context));

@@ -84,7 +84,7 @@ export interface Control {
 
 export type Open = (context: Context, make: (view: ViewContext) => Promise<View>) => Promise<Response>;
 
-/** Returns the visitor's address; null if the host's adapter does not provide it in `env`. */
+/** Returns null if the host's adapter does not provide the address in `env`. */
 const addressOf = ({ env }: Context): string | null => {
   const { incoming } = (env ?? {}) as {
     readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
@@ -117,7 +117,7 @@ const formView = ({ action, subject }: Found, about: string, { path, base, key }
   };
 };
 
-/** Reads a form, whose length `addGuards` has already limited. Errors: ETL_PAGE_FORM. */
+/** `addGuards` has already limited the length. Errors: ETL_PAGE_FORM. */
 const readForm = async (request: Request): Promise<URLSearchParams> => {
   const type = request.headers.get('content-type') ?? '';
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(await request.text());
@@ -159,7 +159,7 @@ export const createControl = ({ site, access, control }: ControlOptions): Contro
     const { path, raw } = context.req;
     let session = access.sessionOf(raw);
     if (session === undefined) {
-      // Begins a session: if the page has no token, a visitor has none before the first form.
+      // If the page has no token, a visitor has no session before the first form.
       const begun = access.begin(raw);
       context.header('set-cookie', begun.cookie);
       ({ session } = begun);

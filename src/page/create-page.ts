@@ -13,15 +13,13 @@ import { createLive } from './live.ts';
 import type { EtlPage, PageOptions } from './options.ts';
 import { readTraceUrl } from './parts/trace-link.ts';
 
-/** Database connections: enough for several visitors, because queries take milliseconds. */
+/** Enough for several visitors, because queries take milliseconds. */
 const connectionsMax = 3;
-/** Requests that may wait for a connection; any others are refused. */
 const waitingMax = 100;
 /** Statement timeout: a slow statement must not delay the database server's other work. */
 const statementMsMax = 10_000;
 const idleMs = 30_000;
 
-/** Shortest token: a shorter one could be guessed. */
 const tokenCharsMin = 16;
 
 const usage = (problem: string, hint: string): EtlError => new EtlError('ETL_USAGE', { problem, hint });

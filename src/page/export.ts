@@ -11,12 +11,11 @@ import { shapeOfRejects, type RecordShape } from '../ledger/rejects/reject-recor
 
 /** Exports at once: each keeps one of the page's few database connections until its end. */
 const exportsMax = 1;
-/** The export ends if the visitor reads nothing for this time. */
 const writeMsMax = 15_000;
 
 export type Read = <T>(read: (client: Client) => Promise<T>) => Promise<T>;
 
-/** Finds the columns. Errors: ETL_USAGE if there are no rejects, or their columns differ. */
+/** Errors: ETL_USAGE if there are no rejects, or their columns differ. */
 const shapeOf = async (client: Client, runId: number, table: string | null): Promise<RecordShape> => {
   const shape = await shapeOfRejects(client, runId, { table });
   if (shape !== undefined) return shape;

@@ -28,7 +28,7 @@ export const refuseForeign = ({ headers, url }: Request): void => {
 
 interface Forms {
   readonly keyOf: (session: string, path: string) => string;
-  /** Checks a form's key, and returns the form's id. Errors: ETL_PAGE_FORM. */
+  /** Returns the form's id. Errors: ETL_PAGE_FORM. */
   readonly check: (key: string | null, session: string | undefined, path: string) => string;
 }
 
@@ -51,6 +51,6 @@ export const createForms = ({ sign }: Access): Forms => {
   };
 };
 
-/** Returns a short name for a session, from which the session cannot be derived. */
+/** The session cannot be derived from this name. */
 export const visitorOf = (session: string): string =>
   createHash('sha256').update(`visitor ${session}`).digest('hex').slice(0, 8);

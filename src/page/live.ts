@@ -15,7 +15,6 @@ import type { View } from './parts/view.ts';
 /** Streams at once: enough for a team with several windows each. */
 const streamsMax = 32;
 const streamMsMax = 10 * 60_000;
-/** A stream ends if the browser reads nothing for this time. */
 const writeMsMax = 15_000;
 /** Longest silence: so proxies keep the connection, and browsers notice that it was lost. */
 const pulseMs = 15_000;
@@ -44,7 +43,7 @@ const readKnown = (text: string | undefined): Map<string, string> => {
   return new Map(pairs.flatMap((found) => (found === null ? [] : [[found[1]!, found[2]!] as const])));
 };
 
-/** Compresses a stream if the browser accepts it. Z_SYNC_FLUSH sends every event at once. */
+/** Z_SYNC_FLUSH sends every event at once. */
 const compressed = (context: Context, answer: Response): Response => {
   const isAccepted = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
   if (!isAccepted || answer.body === null) return answer;

@@ -1,4 +1,4 @@
-// Makes paths of requests relative to the page's base path.
+// Paths of requests relative to the page's base path.
 
 /** Removes the base path, unless the host has already removed it. */
 export const pathUnder = (base: string, url: string): string => {

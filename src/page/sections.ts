@@ -12,7 +12,6 @@ import { busyMs, type MakeView, type ViewContext } from './parts/view.ts';
 
 const actionsShown = 20;
 
-/** Makes a link to the form of an action; following the link changes nothing yet. */
 export const actionLink = (
   { href }: Pick<ViewContext, 'href'>,
   kind: keyof typeof pathPart,
@@ -54,7 +53,6 @@ export const actionColumns = (context: ViewContext): readonly Column<RecordedAct
 /** Time after which an action without an outcome counts as interrupted. */
 const actionMs = 60_000;
 
-/** Returns the interval of live updates, shortened while an action is under way. */
 export const freshOf = (done: readonly RecordedAction[], { now }: ViewContext, freshMs: number): number =>
   done.some(({ endedAt, askedAt }) => endedAt === null && now.getTime() - askedAt.getTime() < actionMs)
     ? Math.min(freshMs, busyMs)

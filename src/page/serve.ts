@@ -27,7 +27,7 @@ const bounded = (server: Server): Server => {
   return server;
 };
 
-/** Starts serving the page. Errors: ETL_USAGE if the port is in use. */
+/** Errors: ETL_USAGE if the port is in use. */
 export const servePage = async (page: EtlPage, { port, host }: ServeOptions): Promise<Listening> => {
   const listener = getRequestListener(page.fetch, { overrideGlobalObjects: false });
   const server = bounded(

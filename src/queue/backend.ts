@@ -19,13 +19,11 @@ export type Patience = 'gives up' | 'keeps trying';
 
 export interface QueueBackend {
   readonly label: string;
-  /** Database connections that the queue needs in a process that runs a pipeline. */
   readonly databaseConnectionsMax: number;
-  /** True if queues were ever created in this backend. */
   readonly isThere: (client: Client) => Promise<boolean>;
-  /** Makes the backend ready for queues. Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED, driver's. */
+  /** Errors: ETL_QUEUE_CONNECT, ETL_QUEUE_REFUSED; those of the driver. */
   readonly prepare: (client?: Client, trust?: Trust) => Promise<void>;
-  /** Returns a text that distinguishes databases whose queues are on the same server. */
+  /** Text that distinguishes databases whose queues are on the same server. */
   readonly namespaceOf: (client: Client) => Promise<string>;
   /**
    * Refuses queues that a copy of this database uses. Errors: ETL_QUEUE_SHARED, those of `prepare`.

@@ -6,7 +6,7 @@ import { postgresBackend } from './postgres-backend.ts';
 import { readRedisAddress, redisOfEnvironment, type RedisOptions } from './redis-address.ts';
 import { redisBackend } from './redis-backend.ts';
 
-/** Chooses the backend. `redis` overrules `env`; false means PostgreSQL. Errors: ETL_USAGE. */
+/** `redis` overrules `env`; false means PostgreSQL. Errors: ETL_USAGE. */
 export const chooseBackend = (
   address: ServerAddress,
   redis: RedisOptions | false | undefined,

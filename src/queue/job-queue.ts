@@ -47,7 +47,7 @@ export const closeBounded = async (close: () => Promise<void>, destroy?: () => v
 
 export interface JobQueue {
   readonly link: QueueLink;
-  /** Uses the queue. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+  /** Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
   readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
 }
 
@@ -79,14 +79,14 @@ const whenReady = async <B extends Queue | Worker>(
   return { bull, close };
 };
 
-/** Opens a queue. Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
+/** Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
 export const openQueue = async (
   { backend, namespace, logger }: Queues,
   name: string,
   link = backend.connect(namespace, 'gives up'),
 ): Promise<OpenQueue> => {
   const { Queue: BullQueue } = loadBullMq();
-  // Skips metadata that BullMQ would write to the queue, because nobody reads it.
+  // Skips metadata that nobody reads.
   const bull = new BullQueue(name, { ...link.options, skipMetasUpdate: true }, link.factory as never);
   bull.on('error', quiet(logger));
   return { link, ...(await whenReady(bull, backend, link)) };

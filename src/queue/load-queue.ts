@@ -36,14 +36,12 @@ export interface ServeOptions {
 }
 
 export interface Work {
-  /** The segments are loaded one after the other, unless `pieceBytes` is set. */
   readonly segments: readonly Segment[];
   /** Set for a segment that all loaders of a process load together, in pieces of this size. */
   readonly pieceBytes?: number | undefined;
 }
 
 export interface SegmentJob extends Work {
-  /** Generation of the coordinator that divided the files into these segments. */
   readonly generation: number;
   readonly trace?: TraceContext | undefined;
 }
@@ -80,7 +78,7 @@ const openIdle = async (
   let working: ((job: Job) => Promise<void>) | undefined;
   const opened = await openWorker(queues, loadQueueName(runId), (job: Job) => working!(job), {
     concurrency,
-    // Not for a helper, which may start just after the coordinator has removed the queue.
+    // False for a helper: it may start just after the coordinator has removed the queue.
     findsStalled: link !== undefined,
     link,
   });
@@ -104,7 +102,7 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
     try {
       const job = options.read(data, id);
       const { generation } = job;
-      // A former coordinator added this job, so it is skipped.
+      // A former coordinator added this job.
       if (generation < ours) return;
       if (generation > ours) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
       // A job may be delivered twice; the ledger shows what the first delivery has loaded.
@@ -140,7 +138,7 @@ export const serveQueue = async (options: ServeOptions, coordinators?: IdleWorke
   return service;
 };
 
-/** Counts the jobs that are not finished, and reads the error code of a failed job, if any. */
+/** `failedCodes`: the error code of a failed job, if any. */
 const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: readonly string[] }> => {
   const { failed = 0, ...open } = await ask((bull) =>
     bull.getJobCounts('wait', 'active', 'delayed', 'prioritized', 'failed'),
@@ -150,7 +148,7 @@ const look = async ({ ask }: JobQueue): Promise<{ open: number; failedCodes: rea
   return { open: Object.values(open).reduce((sum, jobs) => sum + jobs, 0), failedCodes };
 };
 
-/** Waits for all jobs. Polls the queue only while other processes have jobs. */
+/** Polls the queue only while other processes have jobs. */
 const waitUntilDone = async (queue: JobQueue, service: Service, jobs: ReadonlySet<string>): Promise<void> => {
   for (let known = 0; ;) {
     const wake = new AbortController();
@@ -214,7 +212,7 @@ export interface LoadQueue {
    * are done; the queue may still be closing. The first failure stops this process's work.
    */
   readonly workOff: (options: ServeOptions, batches: AsyncGenerator<readonly Work[], void>) => Promise<void>;
-  /** Closes the queue. Errors: why the queue could not be emptied at the end. */
+  /** Errors: why the queue could not be emptied at the end. */
   readonly close: () => Promise<void>;
 }
 

@@ -126,7 +126,7 @@ const link = (address: ServerAddress): QueueLink => {
     options: { connection: pool },
     factory: backendOver(config),
     end: async () => {
-      // pool.end() does not wait until the server has closed the connections, so we wait below.
+      // pool.end() does not wait until the server has closed the connections.
       await pool.end();
       await sockets.closed();
     },

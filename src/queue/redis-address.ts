@@ -68,7 +68,7 @@ const decoded = (text: string | undefined): string | undefined => {
   }
 };
 
-/** Reads the address. Errors: ETL_USAGE, without the URL, because it may hold a password. */
+/** Errors: ETL_USAGE, without the URL, because it may hold a password. */
 export const readRedisAddress = (options: RedisOptions): RedisAddress => {
   const { url, sentinel, sentinelPassword, cluster = false } = options;
   const { scheme, username, password, hosts, database } =
@@ -95,7 +95,7 @@ export const readRedisAddress = (options: RedisOptions): RedisAddress => {
 
 const truths = new Set(['1', 'true', 'yes', 'on']);
 
-/** Reads Redis options from the environment; undefined: queues are in PostgreSQL. */
+/** undefined: queues are in PostgreSQL. */
 export const redisOfEnvironment = (
   env: Readonly<Record<string, string | undefined>>,
 ): RedisOptions | undefined =>

@@ -35,7 +35,7 @@ const nodeOptions = (
   ...(password !== undefined && { password }),
   ...(tls !== undefined && { tls }),
   connectTimeout: connectTimeoutMs,
-  // Longer than BullMQ's longest command, which waits ten seconds for a job.
+  // Longer than BullMQ's longest command, which waits ten seconds.
   socketTimeout: queueQueryTimeoutMs,
   // BullMQ requires null: commands wait for a connection. retryStrategy limits reconnecting.
   maxRetriesPerRequest: null,
@@ -86,7 +86,7 @@ const permanentRefusal = (label: string, error: unknown): EtlError | undefined =
     : new EtlError('ETL_QUEUE_REFUSED', { queue: label, problem: error.message }, { cause: error });
 };
 
-/** Opens Redis for `use`. A Cluster hides the cause of an error in `lastNodeError`. */
+/** A Cluster hides the cause of an error in `lastNodeError`. */
 const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) => Promise<T>): Promise<T> => {
   const client = openRedis(address, 'gives up');
   let last: unknown;

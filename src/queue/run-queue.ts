@@ -20,7 +20,6 @@ export interface AddRunOptions {
 const jobOptions = {
   attempts: runAttemptsMax,
   backoff: { type: 'exponential', delay: runBackoffMs },
-  // Keeps few finished jobs, because the history of runs is in etl.run.
   removeOnComplete: { count: finishedRunJobsKept },
   removeOnFail: { count: finishedRunJobsKept },
 };
@@ -128,7 +127,7 @@ export const listRunJobs = (
   withQueue(queues, bullNameOf(queueName), async ({ ask }) => {
     const listed: ListedJob[] = [];
     for (const [state, types] of listedStates) {
-      // Drops missing jobs: a job may be removed after BullMQ has read its id.
+      // A job may be removed after BullMQ has read its id.
       const found = (await ask((bull) => bull.getJobs([...types], 0, limit - 1, true))).filter(Boolean);
       for (const { id, data, timestamp, attemptsStarted } of found.slice(0, limit))
         listed.push({

@@ -26,7 +26,7 @@ const createTurns = () => {
   const workers: JobWorker[] = [];
   let isBusy = false;
   let isOver = false;
-  // Does nothing if another worker has got a job in the meantime.
+  // Another worker may have got a job in the meantime.
   const resume = (queue: number): void => {
     if (!isOver && !isBusy) void workers[queue]!.bull.resume();
   };

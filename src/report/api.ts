@@ -6,7 +6,7 @@ import type * as OpenTelemetry from '@opentelemetry/api';
 import { codeOf, EtlError } from '../core/errors/errors.ts';
 import type { Tracer } from './tracer.ts';
 
-/** Loads the API. Errors: ETL_USAGE if the package is not installed. */
+/** Errors: ETL_USAGE if the package is not installed. */
 export const loadOpenTelemetry = (): typeof OpenTelemetry => {
   try {
     return createRequire(import.meta.url)('@opentelemetry/api') as typeof OpenTelemetry;
@@ -21,7 +21,7 @@ export const loadOpenTelemetry = (): typeof OpenTelemetry => {
   }
 };
 
-/** Returns the global tracer; `isRegistered` is false if it drops all spans. Errors: ETL_USAGE. */
+/** `isRegistered` is false if the tracer drops all spans. Errors: ETL_USAGE. */
 export const globalTracer = (): { readonly tracer: Tracer; readonly isRegistered: boolean } => {
   const { trace, isSpanContextValid } = loadOpenTelemetry();
   const tracer = trace.getTracer('sluice');

@@ -37,11 +37,9 @@ export interface Delivery {
   readonly queueName: string;
   readonly jobId: string;
   readonly pipeline: string;
-  /** Span of enqueueing the job; undefined: it was not traced. */
   readonly parent: TraceContext | undefined;
 }
 
-/** Makes a span around the work of one delivery of a job. */
 export const traceDelivery = async <T>(
   { tracer, queueName, jobId, pipeline, parent }: Delivery,
   work: (trace: TraceContext | undefined) => Promise<T>,

@@ -6,7 +6,7 @@ import type { Logger } from '../core/logger.ts';
 import type { RunEvent } from '../core/model.ts';
 import { noticeOf } from './notice.ts';
 
-/** Notices to save. The caller must call `onSaved` after it has saved them. */
+/** The caller must call `onSaved` after it has saved the notices. */
 export interface Unsaved extends Said {
   readonly onSaved: () => void;
 }
@@ -33,7 +33,7 @@ export const createNoticeLog = () => {
   };
 };
 
-/** Saves the notices at the end of a run. Only logs a failure, because the run has ended anyway. */
+/** If saving fails, only logs it, because the run has ended anyway. */
 export const saveNotices = async (
   client: Client,
   { logger, unsaved }: { readonly logger: Logger; readonly unsaved: () => Unsaved },

@@ -60,7 +60,7 @@ interface Usage {
   readonly total: number;
   /** Time of this process with its threads. */
   readonly own: number;
-  /** Time of the run's sessions, if the server is on this machine under Linux. */
+  /** Time of the run's sessions; 0 unless the server is on this machine under Linux. */
   readonly server: number;
 }
 
@@ -122,7 +122,6 @@ interface Profiler {
   readonly stop: () => Promise<void>;
 }
 
-/** How often the server is queried; each query takes less than 1 ms. */
 const intervalMs = 25;
 
 /**
@@ -137,7 +136,7 @@ const selectSessions = `
   where application_name = $1 and pid <> pg_backend_pid()
   group by 1`;
 
-/** Samples what the sessions do, until the signal is aborted or the server is lost. */
+/** Samples until the signal is aborted or the server is lost. */
 const sampleSessions = async (
   address: ServerAddress,
   logger: Logger,
@@ -168,7 +167,7 @@ const sharesOf = (samples: ReadonlyMap<RunStep, ReadonlyMap<string, number>>): R
       .map(([doing, count]) => ({ step, doing, share: rounded(count / total) }));
   });
 
-/** Starts a profiler. After planning, it watches `server`, if set, over its own connection. */
+/** After planning, watches `server` over its own connection. */
 export const startProfiler = (server: ServerAddress | undefined, logger: Logger): Profiler => {
   const load = new Map<string, Times>();
   const build: BuildTime[] = [];

@@ -21,11 +21,11 @@ export interface Listening {
 
 export interface Reporter {
   readonly logger: Logger;
-  /** Reports an event; throws if the host's listener throws, which ends the run. */
+  /** Throws if the host's listener throws, which ends the run. */
   readonly emit: (event: RunEvent) => void;
   readonly stepEnded: (step: RunStep, seconds: number) => void;
   readonly built: (table: string, what: BuildWhat, seconds: number) => void;
-  /** Traces a segment; `parent` is the load step's span, possibly of another process. */
+  /** `parent`: the load step's span, possibly of another process. */
   readonly segment: (
     about: { readonly run: number; readonly table: string; readonly file: string },
     parent: TraceContext | undefined,
@@ -67,7 +67,7 @@ const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) 
   };
 };
 
-/** Adds a step's time. A repeated step, for example after a crash, is added to the first one. */
+/** Adds up the times of a repeated step, for example after a crash. */
 const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
   const index = steps.findIndex(({ step: known }) => known === name);
   if (index === -1) steps.push({ step: name, seconds });
@@ -82,7 +82,7 @@ export interface Reported {
     readonly parent?: TraceContext | undefined;
     readonly onChunk?: ((times: LoadTimes) => void) | undefined;
   };
-  /** The process's role: only the coordinator makes a span for the whole run. */
+  /** Only the coordinator makes a span for the whole run. */
   readonly as: 'coordinator' | 'helper';
 }
 

@@ -53,7 +53,6 @@ export const tableColumns: readonly RunColumn<TableSummary>[] = [
   },
 ];
 
-/** Lists compression, encoding unless UTF-8, and dialect options that differ from the table's. */
 const formatText = ({ decoding, encoding, dialect }: FileSummary): string =>
   [decoding, encoding === 'utf-8' ? null : encoding, dialect && optionsText(dialect)]
     .filter(Boolean)

@@ -12,7 +12,7 @@ export const isUnderWay = ({ state }: Pick<RunSummary, 'state'>): boolean => !fi
 export const isProcessGone = (run: RunSummary): boolean =>
   isUnderWay(run) && run.host === hostname() && !isRunning(run.pid);
 
-/** Names a run's state. An interrupted run is called stopped, because the next run continues it. */
+/** An interrupted run is called stopped, because the next run continues it. */
 export const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): string => {
   if (rolledBackTo !== null) return rolledBackTo === 0 ? 'rolled back' : `rolled back to ${rolledBackTo}`;
   return state === 'cancelled' && errorCode === 'ETL_INTERRUPTED' ? 'stopped' : state;
@@ -20,7 +20,7 @@ export const stateName = ({ state, errorCode, rolledBackTo }: RunSummary): strin
 
 const isKnown = (code: string): code is ErrorCode => code in catalogue;
 
-/** Returns an error's hint; undefined if it has placeholders, whose values the ledger lacks. */
+/** Returns undefined if the hint has placeholders, whose values the ledger lacks. */
 export const hintOf = (code: string | null): string | undefined => {
   const hint = code !== null && isKnown(code) ? catalogue[code].hint : '';
   return hint === '' || hint.includes('{') ? undefined : hint;

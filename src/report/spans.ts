@@ -34,7 +34,6 @@ export interface Span {
 /** Codes that do not count as errors in a trace: the run was stopped, or is run elsewhere. */
 const quietCodes = new Set(['ETL_INTERRUPTED', 'ETL_RUN_LOCKED']);
 
-/** Formats a span's context as W3C Trace Context, §3.2. */
 const traceContextOf = ({ span }: Pick<Span, 'span'>): TraceContext | undefined => {
   const { isSpanContextValid } = loadOpenTelemetry();
   const context = span.spanContext();
@@ -42,7 +41,7 @@ const traceContextOf = ({ span }: Pick<Span, 'span'>): TraceContext | undefined 
   const { traceId, spanId, traceFlags, traceState } = context;
   const flags = traceFlags.toString(16).padStart(2, '0');
   const traceparent = `00-${traceId}-${spanId}-${flags}`.toLowerCase();
-  // Drops a tracestate that is too long, as the standard asks.
+  // The standard asks to drop a tracestate that is too long.
   const tracestate = traceState?.serialize() ?? '';
   return { traceparent, ...(tracestate !== '' && tracestate.length <= traceStateCharsMax && { tracestate }) };
 };
@@ -76,7 +75,7 @@ export const withinSpan = async <T>(
   }
 };
 
-/** Calls a function and ignores its errors, because a broken tracer must not end a run. */
+/** Ignores errors, because a broken tracer must not end a run. */
 const quietly = <T>(call: () => T): T | undefined => {
   try {
     return call();

@@ -37,7 +37,7 @@ const unknownPipeline = (
   return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
 };
 
-/** Loads all pipelines of the folder. Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
+/** Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
 export const loadCatalog = async (folder: string): Promise<Catalog> => {
   const refuse = (problem: string): never => {
     throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem });

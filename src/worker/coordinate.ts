@@ -29,11 +29,10 @@ export interface Shared {
   readonly abort: AbortController;
   readonly common: RunOptions;
   readonly fromWorker: (pipeline: string) => FromWorker;
-  /** Returns a pipeline's receivers; `pipeline` is undefined if the job cannot be read. */
+  /** `pipeline` is undefined if the job cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
 }
 
-/** Finds the run that an earlier delivery of the same job has begun, if any. */
 const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof runOfJob> => {
   const { backend, namespace } = site.queues;
   const run = await withClient(site.address, async (client) => {
@@ -144,7 +143,7 @@ export const coordinate = async (
       logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
       return { laterMs: runLockedRetryMs };
     }
-    // Records only failures before the run: a started or cancelled run records its own end.
+    // A started or cancelled run records its own end.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
       await recordFailure(
         site.address,

@@ -55,7 +55,7 @@ type RequestOptions = Pick<
   'params' | 'directory' | 'dedupe' | 'fresh' | 'fullRefresh' | 'allowShrink'
 >;
 
-/** Makes a job's data. Errors: those of declaration and parameters, ETL_JOB_INVALID, ETL_USAGE. */
+/** Errors: those of the declaration and its parameters, ETL_JOB_INVALID, ETL_USAGE. */
 export const requestRun = async (pipeline: Pipeline, options: RequestOptions): Promise<RunRequest> => {
   const { params = {}, directory = '.', dedupe, fresh = false, fullRefresh = false } = options;
   const { allowShrink = [] } = options;

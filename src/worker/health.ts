@@ -11,7 +11,7 @@ const answer = (response: ServerResponse, status: number, text: string): void =>
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 };
 
-/** Starts the health server. Errors: ETL_USAGE (the port is taken). */
+/** Errors: ETL_USAGE (the port is taken). */
 export const serveHealth = async (
   { port, host = '127.0.0.1', hosts = [] }: HealthOptions,
   isReady: () => boolean,

@@ -11,12 +11,12 @@ export interface Listening {
   readonly close: () => Promise<void>;
 }
 
-/** Starts listening. Errors: ETL_USAGE (the port is taken). */
+/** Errors: ETL_USAGE (the port is taken). */
 export const listen = async (server: Server, host: string, port: number): Promise<Listening> => {
   try {
     server.listen(port, host);
     await once(server, 'listening');
-    // Ignores errors: a failed connection (no file descriptor left) must not end the process.
+    // A failed connection (no file descriptor left) must not end the process.
     server.on('error', () => undefined);
   } catch (cause) {
     const problem = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;

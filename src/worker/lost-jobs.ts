@@ -18,8 +18,8 @@ const selectUnfinished = `
       and state <> 'published' and id = (select max(id) from etl.run where pipeline = r.pipeline)`;
 
 /**
- * Adds missing jobs to the queues. This is harmless if a job's worker is still alive: the next
- * worker finds the pipeline locked, and later the run published.
+ * Adding a job whose worker is still alive is harmless: the next worker finds the pipeline locked,
+ * and later the run published.
  */
 const restoreLostJobs = async (
   client: Client,

@@ -15,7 +15,7 @@ export interface WorkerMetrics {
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-/** Creates the metrics. Calls `readQueue` at every scrape until `over` is aborted. */
+/** Calls `readQueue` at every scrape until `over` is aborted. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
   over: AbortSignal,

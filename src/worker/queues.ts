@@ -23,7 +23,7 @@ export const checkQueueName = (queueName: string = defaultQueue): string => {
 export const checkQueueNames = (queueNames: readonly string[] = []): readonly string[] =>
   queueNames.length === 0 ? [defaultQueue] : [...new Set(queueNames.map(checkQueueName))];
 
-/** Records the names of queues, because BullMQ cannot list its queues. */
+/** BullMQ cannot list its queues, so their names are recorded. */
 export const rememberQueueNames = async (client: Client, queueNames: readonly string[]): Promise<void> => {
   const text = 'insert into etl.queue select unnest($1::text[]) on conflict do nothing';
   await runQuery(client, { text, values: [queueNames.toSorted()] });
@@ -58,7 +58,7 @@ export interface QueuesSeen extends RunQueueDepths {
   readonly jobs: readonly (ListedJob & { readonly queue: string })[];
 }
 
-/** Reads all queues; undefined if nothing was ever enqueued. Errors: those of their server. */
+/** Returns undefined if nothing was ever enqueued. Errors: those of the queues' server. */
 export const readQueues = async (
   client: Client,
   backend: QueueBackend,

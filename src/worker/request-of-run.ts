@@ -8,7 +8,7 @@ export interface RunRow {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the job's data. Errors: ETL_JOB_INVALID. */
+/** Errors: ETL_JOB_INVALID. */
 export const requestOfRun = (
   { pipeline, definition, params }: RunRow,
   jobId: string,

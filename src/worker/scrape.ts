@@ -11,8 +11,8 @@ export const loadPromClient = (): typeof PromClient =>
 
 /**
  * Returns a function that calls `read`, and returns undefined if the answer is late: a scrape must
- * still report this process's counts. It stops calling `read` when `signal` is aborted, because a
- * host's registry outlives the worker.
+ * still report this process's counts. Calls nothing after `signal` is aborted, because a host's
+ * registry outlives the worker.
  */
 export const createAsker = <T>(
   read: () => Promise<T>,

@@ -37,7 +37,7 @@ export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
-/** Opens a site: migrates bookkeeping and queue. Errors: those of a run before it starts. */
+/** Migrates bookkeeping and queue. Errors: those of a run before it starts. */
 export const openFoundSite = async (
   { address, backend }: FoundSite,
   { logger }: SiteOptions,
@@ -55,6 +55,6 @@ export const openFoundSite = async (
   return { address, queues: { backend, namespace, logger: logger ?? silentLogger } };
 };
 
-/** Finds and opens a site. Errors: those of a run before it starts. */
+/** Errors: those of a run before it starts. */
 export const openSite = async (options: SiteOptions, queueNames: readonly string[] = []): Promise<Site> =>
   openFoundSite(await findSite(options), options, queueNames);

@@ -9,9 +9,9 @@ import type { Logger } from '../core/logger.ts';
 
 export interface Look {
   readonly everyMs: number;
-  /** Message that is logged when polling fails, once until it succeeds again. */
+  /** Message logged when polling fails, once until it succeeds again. */
   readonly problem: string;
-  /** The poll. It must not wait for longer work, because all polls share one connection. */
+  /** Must not wait for longer work, because all polls share one connection. */
   readonly look: (client: Client) => Promise<void>;
 }
 

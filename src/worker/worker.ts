@@ -63,7 +63,7 @@ export interface EtlWorker {
   readonly abort: () => void;
 }
 
-/** Coordinates a run. Pauses helping other runs meanwhile, so that loads stay within `workers`. */
+/** Pauses helping other runs, so that loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper): RunWork =>
   async (...given) => {
@@ -105,7 +105,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const settings = resolveOptions(own);
   const queueNames = checkQueueNames(options.queues);
   const notify = checkReceivers(options.notify);
-  // Loads the folder before an embedded server is started, so that its problems are reported first.
+  // Loaded before an embedded server is started, to report problems of the folder first.
   const catalog = await loadCatalog(pipelines);
   const found = await findSite(options);
   const whenReached = waitingFor(found, options, settings);
@@ -177,7 +177,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     drain.abort(stopReason());
     const timer = new AbortController();
     const finished = Promise.all([runs.drain(), closeOthers()]);
-    // Stops waiting after the deadline: without its server, a queue cannot be closed properly.
+    // Without its server, a queue cannot be closed properly: stop waiting at the deadline.
     const late = (async () => {
       await sleep(deadlineMs, undefined, { signal: timer.signal });
       abort.abort(stopReason());

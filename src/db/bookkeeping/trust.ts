@@ -11,8 +11,8 @@ import type { Client } from '../client.ts';
 
 export const ownSchemas = ['etl', 'etl_kept', 'etl_queue', 'etl_staging'];
 
-/** Our tables in `etl`. Other tables, which a trusted role may have created, are not checked. */
 const tableOf = (line: string): string => line.slice(0, line.indexOf(':'));
+/** Our tables in `etl`. Other tables, which a trusted role may have created, are not checked. */
 const bookkeepingTables = [...new Set(bookkeepingShape.map(tableOf))];
 
 const problemsShown = 5;
@@ -184,7 +184,6 @@ export const readTrust = async (client: Client, pipeline?: PipelineObjects): Pro
   };
 };
 
-/** True if none of the named schemas was replaced since `trust` was read. */
 export const areSame = async (
   client: Client,
   { schemas }: Trust,

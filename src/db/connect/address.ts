@@ -96,7 +96,7 @@ interface ReadConnection {
   readonly settings: DriverSettings;
 }
 
-/** Checks and splits option `connection`. Errors never repeat a value: it may be a password. */
+/** Errors never repeat a value, because it may be a password. */
 const readConnection = (connection: ConnectionOptions): ReadConnection => {
   refuseOtherObjects(connection);
   for (const [name, value] of Object.entries(connection)) checkSetting(name, value);

@@ -41,7 +41,6 @@ const sectionOf = (file: string, service: string): Parameters | undefined => {
   return checkParameters(found, where);
 };
 
-/** Searches the user's service file, then the system's. */
 const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
   const own = env['PGSERVICEFILE'] || join(homedir(), '.pg_service.conf');
   const shared = join(env['PGSYSCONFDIR'] || systemDirectory, 'pg_service.conf');
@@ -58,7 +57,6 @@ const readService = (service: string, env: NodeJS.ProcessEnv): Parameters => {
 
 export interface Host {
   readonly host: string;
-  /** The host's IP address, to connect without a name look-up. */
   readonly hostaddr?: string;
   readonly port: number;
 }
@@ -101,7 +99,7 @@ const hostsOf = ({ host, hostaddr, port }: Parameters): readonly Host[] => {
   return Array.from({ length: count }, (_, index) => {
     const address = addresses?.[index] ? hostaddrOf(addresses[index]) : undefined;
     return {
-      // Without a host, libpq would try a Unix socket, in a directory fixed when it was compiled.
+      // libpq would try a Unix socket, in a directory fixed when it was compiled.
       host: names?.[index] || address || 'localhost',
       ...(address !== undefined && { hostaddr: address }),
       port: Number(ports[ports.length === 1 ? 0 : index] || defaultPort),

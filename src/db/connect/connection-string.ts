@@ -33,7 +33,7 @@ const modesOfSsl: Readonly<Record<string, string>> = {
   'no-verify': 'no-verify',
 };
 
-/** Collects parameters by name. As in libpq, the last of two equal names counts. */
+/** As in libpq, the last of two equal names counts. */
 const collect = (pairs: readonly (readonly [string, string])[]): Record<string, string> => {
   const found: Record<string, string> = {};
   for (const [name, value] of pairs) {
@@ -115,7 +115,7 @@ const readPairs = (text: string): Parameters => {
   throw usage(`the connection string cannot be read from its parameter ${pairs.length + 1} on`, advice);
 };
 
-/** Reads a URL or `keyword=value` pairs. Errors: ETL_USAGE, which never repeats a password. */
+/** Errors: ETL_USAGE, which never repeats a password. */
 export const readConnectionString = (given: string): Parameters => {
   const text = given.trim();
   const [, rest] = /^postgres(?:ql)?:\/\/(.*)$/s.exec(text) ?? [];

@@ -11,7 +11,6 @@ interface Parameter {
   /** Supported values; without `values` and `why`, all values are supported. */
   readonly values?: readonly string[];
   readonly isNumber?: true;
-  /** Why other values are refused. */
   readonly why?: string;
 }
 

@@ -12,7 +12,7 @@ export const isRefusal = (thrown: unknown): boolean => {
   );
 };
 
-/** Returns advice if no function or operator (42883), type (42704) or table (42P01) was found. */
+/** Advice for an unknown function or operator (42883), type (42704) or table (42P01). */
 export const unknownNameHint = (thrown: unknown): string =>
   ['42883', '42704', '42P01'].includes(codeOf(thrown) ?? '')
     ? 'If it is in another schema, write the schema before its name, or add the schema to searchPath of the pipeline.'

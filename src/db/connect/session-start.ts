@@ -16,9 +16,9 @@ interface Setting {
 }
 
 /**
- * Settings of every session. The first ones let the server notice within seconds that our process
- * is gone, because its locks block the process that continues its run. Other settings make values
- * read the same on every server (test/integration/session-settings.test.ts).
+ * Settings of every session. The first let the server notice soon that our process is gone: its
+ * locks block its successor. Others make values read the same on every server
+ * (test/integration/session-settings.test.ts).
  */
 const settings: readonly Setting[] = [
   { name: 'client_connection_check_interval', value: '2s', since: 14, systems: 'linux' },

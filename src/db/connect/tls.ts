@@ -44,8 +44,8 @@ const trustOf = (mode: string, { sslrootcert, sslcrl }: Parameters): ConnectionO
   const revoked = sslcrl || personalFile('root.crl');
   const trusted = { ...ca, ...(revoked !== undefined && { crl: readPem(revoked) }) };
   if (mode === 'verify-full') return trusted;
-  // Needs your own authority: anybody can get a certificate from a public authority, so it proves
-  // nothing if the host's name is not checked.
+  // Anybody can get a certificate from a public authority: if the host's name is not checked, it
+  // proves nothing.
   if (!('ca' in ca)) throw usage(`sslmode=${mode} needs sslrootcert, the certificate of your own authority`);
   return { ...trusted, checkServerIdentity: () => undefined };
 };
@@ -86,7 +86,7 @@ export const tlsOf = ({ ssl, parameters }: ServerConfig): TlsChoice => {
   };
 };
 
-/** Our own code for a server without TLS, because node-postgres reports it only by message. */
+/** Our own code, because node-postgres reports this case only by message. */
 const noTlsCode = 'SERVER_WITHOUT_TLS';
 
 /**

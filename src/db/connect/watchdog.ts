@@ -40,7 +40,7 @@ const probe = async (client: PgClient, endFrozen: EndFrozen): Promise<Verdict> =
     if (session.wait_event_type === 'Lock') await endFrozen(asker, serverPid).catch(() => undefined);
     return session.state === 'active' && session.wait_event_type !== 'Client' ? 'working' : 'waiting';
   } catch (error) {
-    // A refusal, such as too many connections, proves that the server lives.
+    // A refusal proves that the server lives.
     if (isSqlState(codeOf(error))) return 'working';
     // A pooler has answered, even if it has no free connection to the server.
     return isPooled && asker.isLoggedIn ? 'working' : 'dead';

@@ -36,7 +36,7 @@ const readLinks = async (packageDirectory: string): Promise<readonly Link[]> => 
   return (await exists(file)) ? (JSON.parse(await readFile(file, 'utf8')) as Link[]) : [];
 };
 
-/** Creates missing links. Skips existing links, because a complete package may be read-only. */
+/** Skips existing links, because a complete package may be read-only. */
 const makeLinks = async (packageDirectory: string): Promise<void> => {
   for (const { source, target } of await readLinks(packageDirectory)) {
     const path = join(packageDirectory, target);

@@ -61,7 +61,7 @@ export const readCluster = async (etlDirectory: string): Promise<Cluster | undef
   return isFinished ? { ...cluster, directory: await realpath(named) } : undefined;
 };
 
-/** Writes server.json. A data directory inside `.etl/` is relative, so `.etl/` can be moved. */
+/** Records a data directory inside `.etl/` as a relative path, so `.etl/` can be moved. */
 export const saveCluster = async (etlDirectory: string, cluster: Cluster): Promise<void> => {
   const isInside = dirname(cluster.directory) === etlDirectory;
   const saved = { ...cluster, directory: isInside ? basename(cluster.directory) : cluster.directory };
@@ -113,8 +113,8 @@ const initialise = async (programs: Programs, work: string, password: string): P
   await runProgram(programs, 'initdb', init, work);
   const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
   await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
-  // Not include_if_exists, which would ignore an unreadable file. O_NOFOLLOW, because we may be
-  // root in another user's directory.
+  // Uses `include`, because include_if_exists would ignore an unreadable file. Uses O_NOFOLLOW,
+  // because we may be root in another user's directory.
   const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
   await appendFile(join(data, 'postgresql.conf'), `\ninclude '${settingsName}'\n`, { flag });
   return data;

@@ -167,7 +167,7 @@ const startLocked = async (etlDirectory: string, options: EmbeddedOptions): Prom
   return describe(etlDirectory, cluster, started, true);
 };
 
-/** Creates `.etl/`, with a .gitignore: the database and its password must not be committed. */
+/** Adds a .gitignore, because the database and its password must not be committed. */
 const makeEtlDirectory = async (etlDirectory: string): Promise<string> => {
   await makeOpenDirectory(resolve(etlDirectory));
   const directory = await realpath(etlDirectory);

@@ -46,7 +46,6 @@ const bulkLoading: readonly Setting[] = [
 
 const line = (name: string, value: string): string => `${name} = '${value.replaceAll("'", "''")}'`;
 
-/** Returns the text of the settings file; `extra` settings overrule ours. */
 export const settingsText = (port: number, extra: Readonly<Record<string, string>> = {}): string =>
   [
     '# Written by sluice at every start; changes here are lost. Use `alter system set ...` for your own:',

@@ -62,7 +62,7 @@ export interface ServerFacts {
   readonly databaseBytes: number;
   readonly freeBytes: number | undefined;
   readonly startedAt: Date;
-  /** Shows the last crash, because every crash restarts the checkpointer; null if hidden. */
+  /** Every crash restarts the checkpointer; null if hidden from this user. */
   readonly checkpointerStartedAt: Date | null;
   readonly staging: readonly StagingTable[];
   readonly trust: Pick<Trust, 'foreign' | 'strange'> & {
@@ -155,7 +155,6 @@ const readBookkeeping = async (
   { isStandby }: Access,
   trust: Trust,
 ): Promise<Bookkeeping | undefined> => {
-  // A table that is not plain could run its owner's code when we read it.
   if (trust.strange.length > 0) return undefined;
   if (!(await client.query(selectIsReadable)).rows[0].readable) return undefined;
   // A standby refuses to read unlogged tables (test/services/standby.test.ts).
@@ -179,7 +178,6 @@ const readForeignOfPipelines = async (client: Client, { foreign }: Trust): Promi
   return everywhere.foreign.filter((problem) => !foreign.includes(problem));
 };
 
-/** Reads all facts. Needs only the privilege `connect`; omits what the user may not see. */
 export const readServerFacts = async (client: Client, address: ServerAddress): Promise<ServerFacts> => {
   await readOnlyPlainTables(client);
   const access = await readAccess(client);

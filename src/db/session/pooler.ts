@@ -11,10 +11,10 @@ import { EtlError } from '../../core/errors/errors.ts';
 import type { ServerAddress } from '../connect/address.ts';
 import { withClient, type Client } from '../client.ts';
 
-/** direct: no visible pooler · session: one server session per client · shared: clients share. */
+/** direct: no visible pooler · session: each client has a server session · shared: it has none. */
 export type Pooling = 'direct' | 'session' | 'shared';
 
-/** Waits for a notification, which takes milliseconds. If none arrives, sessions are shared. */
+/** Waits for a notification, which needs milliseconds. If none arrives, sessions are shared. */
 const roundsMs = [200, 400, 800, 1_600, 3_200];
 
 const processOf = async (client: Client, ...statements: readonly string[]): Promise<number> => {
@@ -41,7 +41,6 @@ const probeOnce = async (client: Client, other: Client, waitMs: number): Promise
   return over.signal.aborted ? 'session' : undefined;
 };
 
-/** Finds out the kind of pooling. Errors: those of opening a second connection. */
 export const poolingOf = async (client: Client, address: ServerAddress): Promise<Pooling> => {
   if (!client.isPooled) return 'direct';
   // Uses the same pooler, not another host.
@@ -53,7 +52,7 @@ export const poolingOf = async (client: Client, address: ServerAddress): Promise
   });
 };
 
-/** Refuses shared sessions. Errors: ETL_POOLER; those of opening a second connection. */
+/** Errors: ETL_POOLER; those of opening a second connection. */
 export const refuseSharedSessions = async (client: Client, address: ServerAddress): Promise<void> => {
   if ((await poolingOf(client, address)) === 'shared')
     throw new EtlError('ETL_POOLER', { server: address.label });

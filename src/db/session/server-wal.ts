@@ -4,7 +4,7 @@
 import type { Client } from '../client.ts';
 import { isRefusal } from '../connect/server-error.ts';
 
-/** Runs a query; undefined if the server refuses it. Aurora does, because it has no such log. */
+/** Returns undefined if the server refuses the query, as Aurora does: it has no such log. */
 const firstRow = async (client: Client, text: string, values: readonly unknown[] = []) => {
   try {
     return (await client.query(text, [...values])).rows[0];
@@ -14,7 +14,7 @@ const firstRow = async (client: Client, text: string, values: readonly unknown[]
   }
 };
 
-/** Returns the log's current position. Must not run in a transaction: a refusal would abort it. */
+/** Must not run in a transaction, because an error of the query would abort it. */
 export const walPosition = async (client: Client): Promise<string | undefined> =>
   (await firstRow(client, 'select pg_current_wal_insert_lsn()::text as position'))?.position;
 

@@ -82,7 +82,6 @@ export interface RunDetails extends RunStory {
 
 const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
 
-/** SQL: select list for a run r and its totals t. */
 export const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
@@ -171,7 +170,6 @@ const selectKept = (runId: number): Query => ({
 
 export const hasHistory = (client: Client): Promise<boolean> => isThere(client, 'etl.run');
 
-/** Lists runs under way, then the most recently ended runs. Errors: ETL_USAGE. */
 export const listRuns = async (client: Client, wanted: RunsWanted): Promise<RunSummary[]> => {
   if (!(await hasHistory(client))) return [];
   await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
@@ -190,7 +188,7 @@ export const findSummary = (client: Client, runId: number): Promise<RunSummary> 
 
 const summed = ['files', 'bytes', 'records', 'copied', 'rejected', 'filtered'] as const;
 
-/** Adds up the totals of a run's tables. SQL would read all chunks of the run once more. */
+/** Adds up the totals of a run's tables; SQL would read all chunks again. */
 const sumsOf = (tables: readonly TableSummary[]): Pick<RunSummary, (typeof summed)[number]> => {
   const sums = { files: 0, bytes: 0, records: 0, copied: 0, rejected: 0, filtered: 0 };
   for (const table of tables) for (const key of summed) sums[key] += table[key];

@@ -22,7 +22,7 @@ interface NewestRow {
   readonly publishedAt: Date | null;
 }
 
-/** Finds pipelines and their newest runs by a few index look-ups, instead of reading all runs. */
+/** Uses a few index look-ups, instead of reading all runs. */
 const selectNewest = (): Query => ({
   text: `with recursive name (pipeline) as (
       (select pipeline from etl.run order by pipeline limit 1)

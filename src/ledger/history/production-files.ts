@@ -23,7 +23,7 @@ export interface LoadedFile {
   readonly rows: number;
   readonly publishedAt: Date;
   readonly unloaded: boolean;
-  /** Rows that were deleted when their partitions were replaced. */
+  /** Rows that were deleted with replaced partitions. */
   readonly replaced: number;
 }
 

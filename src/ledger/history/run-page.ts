@@ -30,7 +30,7 @@ interface PlacedRun extends RunSummary {
 const order = 'finished_at desc nulls first, id desc';
 const backward = 'finished_at nulls last, id';
 
-/** SQL conditions for the runs before or after a position. Each reads a range of the index. */
+/** SQL conditions for the runs before or after a position. */
 const rangesOf = ({ way, place }: NonNullable<RunsPageWanted['from']>): readonly string[] => {
   const underWay = `$3::float8 is null and r.finished_at is null and r.id ${way === 'older' ? '<' : '>'} $4`;
   const ended = 'r.finished_at is not null';
@@ -64,7 +64,6 @@ export const runsPage = async (client: Client, wanted: RunsPageWanted): Promise<
   await refuseUnknown(client, wanted.pipeline ?? null, selectPipelineNames, noPipeline);
   const { limit, from } = wanted;
   const isBackward = from?.way === 'newer';
-  // Reads one run more than wanted, to know if there is another page.
   const { rows } = await runQuery(client, selectPage({ ...wanted, limit: limit + 1 }));
   const found: readonly PlacedRun[] = rows;
   const isMore = found.length > limit;

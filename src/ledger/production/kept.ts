@@ -105,7 +105,6 @@ export interface Withdrawn {
   readonly files: readonly { readonly table: string; readonly name: string; readonly key: string }[];
 }
 
-/** Returns what the newest run withdrew; undefined if it is not a rollback. */
 export const withdrawnBy = async (client: Client, pipeline: string): Promise<Withdrawn | undefined> => {
   const { rows } = await client.query(
     `with newest as (select * from etl.run where pipeline = $1 order by id desc limit 1),

@@ -15,7 +15,7 @@ export interface LoadedFile {
   /** null: the run was deleted. */
   readonly rejected: number | null;
   readonly filtered: number | null;
-  /** Hash of the definition of the table's staged rows; null: the run was deleted. */
+  /** Hash of what determines the table's staged rows; null: the run was deleted. */
   readonly staged: string | null;
   /** Index of the file's dialect among its table's dialects; null: the run was deleted. */
   readonly reading: number | null;

@@ -29,7 +29,6 @@ interface ComparedVersion extends PublishedFile {
   /** True if rejects were corrected after this version was published. */
   readonly isCorrected: boolean;
   readonly fingerprint: string;
-  /** Start of the run that loaded the file. */
   readonly seenAt: Date;
 }
 
@@ -87,7 +86,6 @@ export const knownVersions = (
     ],
   });
 
-/** Returns the other pipelines that have published the table which is now in production. */
 export const otherPipelines = async (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -122,7 +120,6 @@ export const ownFilesOf = async (client: Client, { pipeline, schema, table }: Fi
   return rows[0]!.state;
 };
 
-/** Returns the ids of all files in the table, whichever pipeline loaded them. */
 export const recordedFiles = async (
   client: Client,
   { schema, table }: FilesOf,
@@ -137,7 +134,7 @@ export const recordedFiles = async (
 /** SQL: the last part of a fingerprint, which stays the same when a file is copied or moved. */
 const tailOf = (file: string): string => `split_part(${file}.fingerprint, ':', -1)`;
 
-/** Finds published files with the size and the last part of the fingerprint of a given file. */
+/** Finds files of equal size whose fingerprints end alike: the same file, or a copy. */
 export const versionsLike = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -160,7 +157,6 @@ export const versionsLike = (
     ],
   });
 
-/** Records a run's files as published; called in the publishing transaction. */
 export const insertPublishedFiles = (runId: number, schema: string, tables: readonly string[]): Query => ({
   text: `insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, source, location, member, name,
         fingerprint, bytes, run_id, records, rows, corrections, seen_at)

@@ -25,7 +25,6 @@ export const publishedTables = (client: Client, runId: number): Promise<readonly
     values: [runId],
   });
 
-/** SQL: partitions of the table with this oid; null if it is not partitioned. */
 const partitionOids = (oid: string): string => `(
     select array(select i.inhrelid from pg_inherits i where i.inhparent = d.oid order by 1)
       from pg_class d where d.oid = ${oid} and d.relkind = 'p'

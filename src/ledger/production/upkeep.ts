@@ -7,7 +7,7 @@ export interface KeptVersion {
   /** The run that loaded the version; 0: it existed before the first run. */
   readonly run: number;
   readonly replacedBy: number;
-  /** Its name in SQL, with schema. */
+  /** The version's name in SQL, with its schema. */
   readonly location: string;
   /** Number of rows, as its run recorded; null: no run published it. */
   readonly rows: number | null;

@@ -45,7 +45,6 @@ export interface FieldPlaces {
   readonly blank: readonly number[];
 }
 
-/** Counts the fields up to the last one that has a name. */
 const namedCount = (header: readonly string[]): number => header.findLastIndex((name) => name !== '') + 1;
 
 const isInOrder = (places: readonly (number | undefined)[]): boolean => {

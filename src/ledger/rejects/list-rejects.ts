@@ -85,7 +85,6 @@ export const rejectColumns = `
   r.byte::float8 as byte, r.record::float8 as record, r.column_name as column, r.code, r.reason,
   r.fault_count as faults, r.more_faults as more, r.raw, c.id is not null as "isCorrected"`;
 
-/** Selects rejects in file order, after the reject at (byte, id). */
 const selectPage = (
   runId: number,
   file: { readonly id: string; readonly table: string },

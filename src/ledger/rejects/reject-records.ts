@@ -31,7 +31,6 @@ interface ShapeRow extends RecordShape {
 
 const shapesShown = 5;
 
-/** SQL: a table's formats, as run $1 recorded them. */
 const formatsOf = (table: string): string => `(select u.formats -> ${table} from etl.run u where u.id = $1)`;
 
 export const formatOf = (file: string): string => `(
@@ -94,7 +93,7 @@ const withoutFields: ReadonlySet<RejectCode> = new Set([
 export const isCut = ({ raw }: Pick<RejectRow, 'raw'>): boolean =>
   raw.endsWith('…') && Buffer.byteLength(raw) >= rejectRawBytesMax;
 
-/** Splits a reject into untrimmed fields; undefined if that is impossible, or it is cut. */
+/** Returns untrimmed fields; undefined if they cannot be separated, or were not stored. */
 export const fieldsOfReject = (
   reject: Pick<RejectRow, 'code' | 'more' | 'raw'>,
   header: readonly string[],
@@ -125,7 +124,7 @@ export const rejectsAt = (
     values: [runId, table, file, line],
   });
 
-/** A field on the page; `isAtFault`: a column with a fault is made of this field. */
+/** `isAtFault`: a column with a fault is made of this field. */
 export interface ShownField {
   readonly name: string;
   readonly text: string;

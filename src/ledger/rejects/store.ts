@@ -58,13 +58,11 @@ export interface FaultKind {
   readonly raw: string;
 }
 
-/** The most frequent kinds of faults; `total` counts all kinds. */
 export interface FaultKinds {
   readonly kinds: readonly FaultKind[];
   readonly total: number;
 }
 
-/** Matches the quoted texts and numbers in a fault's reason. */
 const valuesInReasons = String.raw`"(\\.|[^"\\])*"|[0-9]+`;
 
 /** SQL: every fault of a reject r, as (column_name, code, reason). */

@@ -60,10 +60,7 @@ export const judgeLoading = async (
   if (!run.isLocked) throw lockLost(run.pipeline);
 };
 
-/**
- * Throws ETL_EPOCH_CHANGED if the server has crashed, and ETL_LOCK_LOST if this session no longer
- * has the pipeline's lock. Called in the publishing transaction.
- */
+/** Throws ETL_EPOCH_CHANGED after a crash, and ETL_LOCK_LOST without the pipeline's lock. */
 export const assertPublishing = async (client: Client, pipeline: string, epoch: string): Promise<void> => {
   const { rows } = await client.query(
     `select (select epoch from etl.canary) as epoch, ${holdsPipelineLock('$1', 'pg_backend_pid()')} as "isLocked"`,

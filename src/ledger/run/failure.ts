@@ -8,7 +8,7 @@ import type { RunFailure } from '../../core/model.ts';
 /** Failures shown: enough for a bad night of a schedule. */
 export const failuresShown = 10;
 
-/** Failures stored: enough for weeks, unless something fails all the time. */
+/** Failures stored: enough for weeks. */
 const failuresKept = 1_000;
 
 /**

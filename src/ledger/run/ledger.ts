@@ -82,10 +82,7 @@ export interface TableTotals extends Counts {
   readonly bytesRead: number;
 }
 
-/**
- * Marks a run as published, in the publishing transaction. Changes no row if another process has
- * taken over or cancelled the run.
- */
+/** Changes no row if another process has taken over or cancelled the run. */
 export const markPublished = (runId: number, totals: readonly TableTotals[]): Query => ({
   text: `update etl.run
     set state = 'published', finished_at = clock_timestamp(), error_code = null, error = null, end_room = null, totals = $2
@@ -180,7 +177,6 @@ export const completeChunk = (fileId: number, start: Position, end: Position, co
   ],
 });
 
-/** Records where the file's data ends, once: all loaders find the same end. */
 export const endFile = (fileId: number, dataEnd: number): Query => ({
   text: 'update etl.source_file set data_end = $2 where id = $1 and data_end is null',
   values: [fileId, dataEnd],

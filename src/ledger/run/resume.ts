@@ -15,10 +15,7 @@ const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonl
   return missing;
 };
 
-/**
- * Returns ranges in file order. Takes linear time, because a run may have thousands of files and
- * chunks.
- */
+/** Returns ranges in file order, in linear time. */
 export const missingSegments = (
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],

@@ -31,9 +31,9 @@ export interface RunStory extends Said {
 
 /** Longest text stored. Only statements that create hundreds of columns are longer. */
 const textCharsMax = 2_000;
-/** Longest plan stored: more than anybody reads, and small compared to the run's other rows. */
+/** Longest plan stored: more than anybody reads. */
 const planCharsMax = 64_000;
-/** Notices stored. Only a run that loses its server often has more, and they repeat themselves. */
+/** Notices stored. Only a run that loses its server often has more. */
 export const noticesKept = 200;
 
 const cut = (text: string): string =>

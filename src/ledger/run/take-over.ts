@@ -15,7 +15,7 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
   values: [pipeline, why],
 });
 
-/** Earlier attempts stored. Further ones probably have the same errors. */
+/** Earlier attempts stored. */
 const earlierMax = 20;
 
 /** SQL: `earlier` plus the last attempt, unless the same process continues that attempt. */

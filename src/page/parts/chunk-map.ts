@@ -35,7 +35,7 @@ const stateWords = {
   lost: 'lost in a crash',
 } as const;
 
-/** Returns the worker's number, from 1; undefined if a crash deleted all its session's chunks. */
+/** Numbers workers from 1; undefined if a crash deleted all chunks of the worker's session. */
 const workerOf = ({ session }: ChunkCell, { sessions }: ColouredMap): number | undefined =>
   sessions.includes(session) ? sessions.indexOf(session) + 1 : undefined;
 
@@ -80,7 +80,6 @@ const rectsOf = (
 ): readonly Rect[] => {
   const scale = width / Math.max(1, bytes);
   const room = Math.max(1.5, (cell.end - cell.start) * scale);
-  // Leaves a gap before the next chunk if the rectangle is wide enough.
   const span = { x: cell.start * scale, width: room > 6 ? room - 1 : room };
   const colour = colourOf(cell, map, epochs);
   const rect: Rect = { ...span, colour, y: 0, height: barHeight, title: wordsOf(cell, map) };
@@ -138,7 +137,7 @@ const entriesOf = (
   return sessions.slice(0, coloursMax).map((_, index) => [numbered(index), `worker ${index + 1}`]);
 };
 
-/** Draws the map. `linkTo`: page with another colouring. `pages`: links to further files. */
+/** `linkTo`: page with another colouring. `pages`: links to further files. */
 export const chunkMap = (map: ColouredMap, linkTo: (by: Colouring) => string, pages: Html): Html => {
   if (map.files.length === 0)
     return html`<p class="none">There are no further files.</p>

@@ -17,7 +17,7 @@ interface PageOfList {
 
 export const readFirst = (text: string | null): number => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : 0);
 
-/** Links to the pages of a list; `linkTo` returns the address of the page from an index on. */
+/** `linkTo` returns the address of the page from an index on. */
 export const pagesOf = (
   { what, first, shown, size, total }: PageOfList,
   linkTo: (first: number) => string,

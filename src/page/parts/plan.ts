@@ -13,7 +13,6 @@ const planColumns: readonly Column<PlannedRow>[] = [
   { title: 'How', cell: ([, text]) => html`<span class="lines">${text}</span>`, isLong: true },
 ];
 
-/** Shows a table's plan as one line; its rows are in details that are closed at first. */
 const plannedTable = ({ table: name, isDerived, rows }: PlannedRows, index: number): Html => {
   const [, published] = rows.find(([label]) => label === 'publish') ?? [];
   return html`<details id="plan-${index + 1}">

@@ -58,7 +58,6 @@ export const tableSection = <Row>(
   none?: string,
 ): Section => ({ id, title, body: table(columns, rows, { caption: title, none }) });
 
-/** Shows the numbers of a picture as a table in details that are closed at first. */
 export const numbersOf = <Row>(
   id: string,
   columns: readonly Column<Row>[],

@@ -18,7 +18,6 @@ interface Step {
   readonly to: Date;
 }
 
-/** Lists the steps that the run has reached. A step begins when the previous one ends. */
 const stepsOf = ({ startedAt, loadedAt, testedAt, publishedAt, endAt }: RunTimes): readonly Step[] => {
   const steps: Step[] = [];
   let from = startedAt;

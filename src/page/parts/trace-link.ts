@@ -18,7 +18,7 @@ const problemOf = (template: string): string | undefined => {
   return undefined;
 };
 
-/** Reads a template, and returns a function that makes links. Errors: ETL_USAGE. */
+/** Errors: ETL_USAGE. */
 export const readTraceUrl = (template: string | undefined): TraceLink | undefined => {
   if (template === undefined) return undefined;
   const problem = problemOf(template);

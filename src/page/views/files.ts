@@ -54,7 +54,7 @@ const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
   { title: 'Published', cell: ({ publishedAt }) => time(publishedAt) },
 ];
 
-/** Reads a list position from a URL's query, in which anybody may write anything. */
+/** Anybody can write the URL's query, so the position may be anything. */
 const readAfter = (query: URLSearchParams): readonly [string, number] => {
   const id = Number(query.get('id'));
   return [query.get('after') ?? '', Number.isSafeInteger(id) ? id : 0];

@@ -35,7 +35,7 @@ const linkOf = ({ href }: ViewContext, { run, ...narrowed }: Chosen, after?: Rej
   return href(withQuery('/rejects', { run: run.id, ...narrowed, after: place }));
 };
 
-/** Reads a list position from a URL's query, in which anybody may write anything. */
+/** Anybody can write the URL's query, so the position may be anything. */
 const readPlace = (text: string | null): RejectPlace | undefined => {
   try {
     const [name, fileId, byte, id]: unknown[] = JSON.parse(text ?? '');

@@ -50,7 +50,7 @@ const linkOf = ({ href }: ViewContext, { state, pipeline }: Chosen, from = {}): 
 /** Writes `<microseconds>.<id>`; a run under way has no end, and so no microseconds. */
 const writePlace = ({ endedMicros, id }: RunPlace): string => `${endedMicros ?? ''}.${id}`;
 
-/** Reads a list position from a URL's query, in which anybody may write anything. */
+/** Anybody can write the URL's query, so the position may be anything. */
 const readPlace = (text: string | null): RunPlace | undefined => {
   const [, micros = '', id] = /^(\d{0,16})\.(\d{1,15})$/.exec(text ?? '') ?? [];
   return id === undefined
@@ -64,7 +64,6 @@ const readFrom = (query: URLSearchParams): RunsPageWanted['from'] => {
   return newer === undefined ? undefined : { way: 'newer', place: newer };
 };
 
-/** Makes links to newer and older runs; nothing if all runs are shown. */
 const turnOf = ({ newer, older }: RunsPage, chosen: Chosen, context: ViewContext): Html => {
   if (newer === undefined && older === undefined) return nothing;
   const link = (text: string, rel: string, from: object): Html =>

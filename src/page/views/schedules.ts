@@ -76,7 +76,6 @@ const cellOf = (
   return coming === 0 ? past : [...past, sign('idle', 'to come', coming)];
 };
 
-/** Shows a row per schedule and a column per day. Signs link to the newest run of the day. */
 const calendar = (
   schedules: readonly Schedule[],
   slots: readonly CalendarSlots[],

@@ -15,11 +15,10 @@ export interface ChannelRequest {
   readonly body: string;
 }
 
-/** Makes one POST for each notification to a receiver. */
 export interface Channel {
   /** True if a receiver may have a secret, with which requests are signed. */
   readonly isSigned: boolean;
-  /** Makes the request. Throws UnusableSecret. */
+  /** Throws UnusableSecret. */
   readonly request: (attempt: Attempt) => ChannelRequest;
 }
 

@@ -59,7 +59,6 @@ const pauseAfter = (attempts: number, { isFinal, retryAfterMs = 0 }: Refused): n
   return Math.max(seconds * 1000, Math.min(retryAfterMs, pauseMsMax));
 };
 
-/** Lists the receivers of pending notifications whose variables are set in this process. */
 export const reachable = async (
   client: Client,
   { env }: Pick<Delivering, 'env'>,
@@ -68,7 +67,6 @@ export const reachable = async (
     [one.url_name, one.secret_name].every((name) => name === null || Boolean(env[name])),
   );
 
-/** Lists the variables of pending notifications that are not set in this process. */
 export const missingVariables = async (
   client: Client,
   env: Delivering['env'],
@@ -82,7 +80,7 @@ export const isAnyDue = async (client: Client, delivering: Delivering): Promise<
   return receivers.length > 0 && (await outbox.nextAttemptMs(client, receivers)) === 0;
 };
 
-/** Sends a notification; returns the statement that records the result. Errors: signal's reason. */
+/** Returns the statement that records the result. Errors: the signal's reason. */
 const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise<Query> => {
   const { id, message, attempts, channel, urlName } = one;
   const refused = await attempt(one, delivering);
@@ -97,7 +95,6 @@ const sendClaimed = async (one: outbox.Claimed, delivering: Delivering): Promise
   return outbox.recordRefused(id, problem, pauseMs);
 };
 
-/** With less time left, no attempt is made. */
 const attemptMsMin = 200;
 
 /**
@@ -108,7 +105,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
   const deadline = performance.now() + ms;
   const leftMs = (): number => deadline - performance.now();
   const underWay = new Set<Promise<void>>();
-  // `last` makes statements wait for each other: the connection takes one statement at a time.
+  // The connection takes one statement at a time.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work);
@@ -119,7 +116,7 @@ export const deliverFor = async (client: Client, delivering: Delivering, ms: num
     const sent = sendClaimed(one, { ...delivering, attemptMs: leftMs() })
       .then((query) => inTurn(() => runQuery(client, query)))
       .then(() => void underWay.delete(sent));
-    // Awaited below; if another promise fails first, this error must not count as unhandled.
+    // If another promise fails first, this error must not count as unhandled.
     sent.catch(() => undefined);
     underWay.add(sent);
   };

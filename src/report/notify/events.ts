@@ -70,7 +70,6 @@ const errorOf = ({ code, message, hint }: EtlError): Data['error'] => ({ code, m
 export const failureBefore = (pipeline: string | null, at: Date, error: EtlError): Notification =>
   notificationOf('failed', at, { ...nothingKnown, pipeline, state: 'failed', error: errorOf(error) });
 
-/** Enqueues the notification of a failure before a run began, in the caller's transaction. */
 export const oweFailedBefore = async (
   client: Client,
   receivers: readonly Receiver[],
@@ -141,7 +140,7 @@ const oweEnd = async (
   return true;
 };
 
-/** Enqueues the notification in the publishing transaction; false if there is no receiver. */
+/** Returns false if no receiver wants the notification. */
 export const owePublished = (
   { client, spec, receivers }: Ended & { readonly client: Client },
   runId: number,

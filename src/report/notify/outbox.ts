@@ -12,13 +12,11 @@ export type DeliveryState = 'pending' | 'delivered' | 'given up';
 
 export interface Delivery {
   readonly id: number;
-  /** Id that the receiver gets, as the header `webhook-id`. */
   readonly message: string;
   readonly event: NotifyEvent;
   readonly pipeline: string | null;
   readonly run: number | null;
   readonly channel: string;
-  /** Name of the environment variable with the receiver's URL. */
   readonly receiver: string;
   readonly state: DeliveryState;
   readonly attempts: number;
@@ -29,7 +27,7 @@ export interface Delivery {
   readonly problem: string | null;
 }
 
-/** Inserts a notification for its receivers. Stores names of variables, never their values. */
+/** Stores names of variables, never their values. */
 export const insertNotifications = (receivers: readonly Receiver[], notification: Notification): Query => {
   const { pipeline, run } = notification.data;
   const to = receivers
@@ -62,7 +60,7 @@ export interface ReceiverNames {
   readonly secret_name: string | null;
 }
 
-/** Lists receivers of pending notifications; empty in a database without bookkeeping. */
+/** Returns an empty list in a database without bookkeeping. */
 export const pendingReceivers = async (client: Client): Promise<readonly ReceiverNames[]> => {
   if (!(await isThere(client, 'etl.notification'))) return [];
   const found = await client.query(
@@ -104,7 +102,6 @@ export const recordRefused = (id: number, problem: string, pauseMs: number | und
   values: [id, problem, pauseMs],
 });
 
-/** Returns the time until the next attempt for any of these receivers; undefined: none. */
 export const nextAttemptMs = async (
   client: Client,
   receivers: readonly ReceiverNames[],
@@ -147,7 +144,7 @@ interface DeliveriesWanted {
   readonly state?: DeliveryState | undefined;
 }
 
-/** Lists deliveries, newest first; empty in a database without bookkeeping. */
+/** Lists the newest first; returns an empty list in a database without bookkeeping. */
 export const listDeliveries = async (
   client: Client,
   { limit, pipeline, state }: DeliveriesWanted,

@@ -6,7 +6,6 @@ import type { ChannelRequest } from './contract.ts';
 export interface Refused {
   /** What went wrong, with only the host of the URL, because the rest may be secret. */
   readonly problem: string;
-  /** True if another attempt would fail, too. */
   readonly isFinal: boolean;
   readonly retryAfterMs?: number;
 }
@@ -22,7 +21,6 @@ const networkProblems: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was cut',
 };
 
-/** Returns the URL, or why it cannot be used. */
 export const receiverUrl = (value: string): URL | string => {
   if (!URL.canParse(value)) return 'it is not a URL';
   const url = new URL(value);

@@ -10,6 +10,6 @@ export const channels = { webhook: webhookChannel, slack: slackChannel } as cons
 
 export type ChannelName = keyof typeof channels;
 
-/** Finds a channel by name; undefined if only a newer version of sluice knows the channel. */
+/** Returns undefined if only a newer version of sluice knows the channel. */
 export const channelOf = (name: string): Channel | undefined =>
   Object.hasOwn(channels, name) ? channels[name as ChannelName] : undefined;

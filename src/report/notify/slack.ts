@@ -4,10 +4,10 @@ import type { Notification } from '../../core/notification.ts';
 import { formatCount, onOneLine, plural, visible } from '../../core/wording.ts';
 import type { Channel } from './contract.ts';
 
-/** Longest text: Slack truncates longer texts. */
+/** Slack truncates longer texts. */
 const textMax = 3_000;
 
-/** Escapes as https://docs.slack.dev/messaging/formatting-message-text ("Escaping text") says. */
+/** Escapes as https://docs.slack.dev/messaging/formatting-message-text says ("Escaping text"). */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

@@ -44,10 +44,7 @@ const recordLate = (id: string): Query => ({
   values: [id],
 });
 
-/**
- * Notifies receivers of one late slot; undefined if no slot is late. `isNotified` is false if this
- * worker has no receivers.
- */
+/** Returns undefined if no slot is late. `isNotified` is false if this worker has no receivers. */
 const notifyOne = (
   client: Client,
   receiversOf: ReceiversOf,

@@ -6,8 +6,8 @@ import type { SlotOutcome } from './contract.ts';
 import type { ComingSlot } from './store.ts';
 
 /**
- * Creates the metrics. Calls `readSlots` at every scrape until `over` is aborted. Returns a
- * function that counts a handled slot.
+ * Calls `readSlots` at every scrape until `over` is aborted. Returns a function that counts a
+ * handled slot.
  */
 export const createScheduleMetrics = (
   registry: Registry,
@@ -30,7 +30,7 @@ export const createScheduleMetrics = (
       labelNames: ['schedule'] as const,
       registers,
       collect: async () => {
-        // Removes the values of schedules that were removed or paused.
+        // Removes the values of removed and paused schedules.
         made.reset();
         for (const slot of (await ask()) ?? []) made.set({ schedule: slot.schedule }, valueOf(slot));
       },

@@ -9,7 +9,7 @@ import type * as CronParser from 'cron-parser';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { changeBetween, zoneOffsets, type OffsetAt } from '../../core/zone-offsets.ts';
 
-/** Finds the slots of a schedule, as milliseconds since 1970. */
+/** Finds slots; all times are milliseconds since 1970. */
 export interface Calendar {
   readonly next: (afterMs: number) => number;
   /** Returns the last slot up to `nowMs`; `firstMs` is an earlier slot. */
@@ -103,7 +103,7 @@ const readCron = (cron: string): CronParser.CronExpression => {
   return loadCronParser().CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(0) });
 };
 
-/** Reads a cron expression and a time zone. Errors: ETL_SCHEDULE_INVALID. */
+/** Errors: ETL_SCHEDULE_INVALID. */
 export const readCalendar = (schedule: string, cron: string, timeZone: string): Calendar => {
   const readOrRefuse = <T>(what: string, read: () => T): T => {
     try {

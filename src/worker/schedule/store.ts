@@ -12,7 +12,6 @@ export interface ScheduleRow extends Omit<Schedule, 'next' | 'lastSlot'> {
   readonly nextSlot: Date;
   readonly lastSlot: Date | null;
   readonly jobQueue: string | null;
-  /** The server's clock, which all workers share. */
   readonly now: Date;
 }
 
@@ -45,7 +44,6 @@ export const selectDue = (except: readonly string[]): Query => selectDueFor(0, '
 /** Waits for the lock of an overdue schedule, because the watchdog ends a frozen lock holder. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
-/** Finds a schedule whose run may not be on the queue yet. Skips locked schedules. */
 export const selectPending = (except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where job_state = 'pending' and name <> all ($1)
@@ -64,7 +62,7 @@ type NewSchedule = Omit<
 > &
   Pick<ScheduleOptions, 'priority' | 'lateAfterMs'>;
 
-/** Sets a schedule. A replaced schedule stays paused, and keeps a due slot if its times stay. */
+/** A replaced schedule stays paused. If cron and time zone do not change, a due slot stays due. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule
       (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue,
@@ -120,7 +118,6 @@ export const resumeSchedule = (name: string, nextSlot: Date): Query => ({
   values: [name, nextSlot],
 });
 
-/** A slot with its outcome, or a run that was requested by hand. */
 export interface Decision {
   readonly name: string;
   readonly slot: Date;
@@ -156,7 +153,7 @@ export const recordEnqueued = (name: string): Query => ({
 
 const jobPrefix = 'schedule-';
 
-/** Returns the job's id for a slot, the same in all workers, so a queue accepts it only once. */
+/** All workers create the same id for a slot, so a queue accepts it only once. */
 export const jobOfSlot = (name: string, slot: Date): string => {
   const [time = ''] = slot.toISOString().split('.');
   return `${jobPrefix}${name}-${time.replace(/:00$/, '').replaceAll(':', '')}Z`;

@@ -54,10 +54,10 @@ create table etl.run (
   error           text,
   -- True until the hook `published` has ended: the next start of the pipeline calls it.
   hook_pending    boolean not null default false,
-  -- For a rollback: the run whose tables it restored. 0: the tables from before the first run.
+  -- For a rollback: the run whose tables it restored. 0: tables from before the first run.
   rolled_back_to  bigint,
-  -- Tables that the run built and could not publish, because of sessions with older snapshots. The
-  -- next attempt publishes these tables. `basis` identifies what they were built from.
+  -- Tables that the run built and could not publish because of older snapshots, for its next
+  -- attempt. `basis` identifies what they were built from.
   kept_build      jsonb,
   -- Sums of a published run's files and chunks, one element for each table with files, in declared
   -- order. Stored, because adding up takes as long as the run has chunks. Null: not published.
@@ -65,17 +65,15 @@ create table etl.run (
   -- Sentences that say where the time went and what would change that. Null: the run was short, or
   -- was not published.
   advice          text[],
-  -- Reserves space, so that the end of the run can be recorded on a full disk. Replacing this text
-  -- by the error does not lengthen the row, and the fillfactor leaves space for the new version.
+  -- Reserves space to record the end of the run on a full disk: the error replaces this text, so
+  -- the row gets no longer, and the fillfactor leaves space for its new version.
   end_room        text default repeat('.', 700)
 ) with (fillfactor = 50);
 alter table etl.run alter column end_room set storage plain;
 create index run_pipeline on etl.run (pipeline, id desc);
 create index run_job on etl.run (job) where job is not null;
--- For lists of runs: runs under way, then the most recently ended.
 create index run_newest on etl.run (finished_at desc nulls first, id desc);
 
--- The plan of a run, and its notices.
 create table etl.run_plan (
   run_id   bigint primary key references etl.run on delete cascade,
   -- For each table: table, isDerived, and rows of label and text, as `etl plan` prints them.
@@ -95,19 +93,19 @@ create table etl.source_file (
   run_id      bigint not null references etl.run on delete cascade,
   table_name  text not null,
   ordinal     integer not null,
-  -- Identify the file: its source, its location there, and its member if it is in an archive.
+  -- Identify the file: source, location there, and member of an archive.
   source      text not null default 'file',
   location    text not null,
   member      text,
   name        text not null,
-  -- Size of the file as stored: of a compressed file, the compressed size.
+  -- Size of the file as stored, possibly compressed.
   bytes       bigint not null,
   fingerprint text not null,
   decoding    text,
   encoding    text not null default 'utf-8',
   -- Where the archive has the member; the form depends on the archive format.
   part        jsonb,
-  -- Index of the file's dialect in the column `formats` of etl.run.
+  -- Index of the file's dialect in etl.run.formats.
   reading     integer not null default 0,
   header      text[] not null,
   -- How the first line ends: lf, crlf or cr.
@@ -139,7 +137,7 @@ create table etl.chunk (
   -- Server process that loaded the chunk.
   session      integer not null default pg_backend_pid(),
   committed_at timestamptz not null default clock_timestamp(),
-  -- When the chunk was first loaded, if a crash has emptied those rows since.
+  -- When an earlier load of the chunk was committed, if a crash emptied its rows.
   lost_at      timestamptz,
   primary key (file_id, byte_start)
 );
@@ -168,8 +166,8 @@ create index reject_run on etl.reject (run_id, table_name, file_id, byte);
 -- Without this index, deleting a file would search all rejects.
 create index reject_file on etl.reject (file_id);
 
--- Corrections of rejected records, by pipeline, table, version of a file, and byte. A replaced
--- correction gets a new id. So corrections with an id above a run's `corrections` are new to it.
+-- Corrections of rejected records. A replaced correction gets a new id, so corrections with an id
+-- above a run's `corrections` are new to it.
 create table etl.correction (
   id          bigint generated always as identity primary key,
   pipeline    text not null,
@@ -255,8 +253,7 @@ create table etl.published_file (
   table_name   text not null,
   -- SHA-256 of source, location and member, which are too long for an index.
   file_key     bytea not null,
-  -- The file's id in etl.source_file. Its rows have this value in the column _file, if the table
-  -- has this column.
+  -- The file's id in etl.source_file, and value of the column _file of its rows.
   file_id      bigint not null,
   source       text not null,
   location     text not null,
@@ -273,13 +270,12 @@ create table etl.published_file (
   corrections  bigint not null,
   -- True if removed on request: the file is not loaded again before it changes.
   unloaded     boolean not null default false,
-  -- When the run that loaded the file started. A file that was last modified long before is
-  -- recognized by its size and modification time alone.
+  -- When the run that loaded the file started. A file modified long before is recognized by size
+  -- and modification time alone.
   seen_at      timestamptz not null,
   published_at timestamptz not null default clock_timestamp(),
   primary key (pipeline, schema_name, table_name, file_key)
 );
--- Finds files of the same size, which may be copies, among very many files.
 create index published_file_size on etl.published_file (table_name, bytes, file_id);
 
 -- Earlier versions of published tables, each a table in the schema etl_kept.
@@ -303,8 +299,8 @@ create table etl.kept_table (
 );
 create index kept_table_pipeline on etl.kept_table (pipeline, id);
 
--- Unlogged, so the server empties this table whenever it empties the unlogged staging tables. Its
--- one row is the crash epoch.
+-- The server empties this table when it empties unlogged staging tables. The row is the crash
+-- epoch.
 create unlogged table etl.canary (
   only_row boolean primary key default true check (only_row),
   epoch    uuid not null
@@ -329,8 +325,7 @@ create table etl.failure (
 create table etl.schedule (
   name            text primary key,
   pipeline        text not null,
-  -- Hash of the pipeline's definition when the schedule was set. pinned_params: values of the
-  -- parameters at that time.
+  -- Hash of the pipeline's definition when the schedule was set, with pinned_params.
   definition_hash text not null,
   params          jsonb not null default '{}',
   pinned_params   jsonb not null default '{}',
@@ -346,8 +341,7 @@ create table etl.schedule (
   next_slot       timestamptz not null,
   last_slot       timestamptz,
   last_outcome    text check (last_outcome in ('enqueued', 'skipped', 'missed')),
-  -- Job of the newest run, by a slot or requested by hand, and the job's queue. If job_state is
-  -- pending, the job may not be on the queue yet.
+  -- Job of the newest run, and its queue. job_state pending: it may not be on the queue yet.
   job             text,
   job_queue       text,
   job_state       text
@@ -380,8 +374,8 @@ create table etl.queue (
 );
 insert into etl.queue values ('default');
 
--- Marks that this database has written into Redis, for each key prefix, to prove that the jobs are
--- its own. A copy of the database does not know the marks that the original writes later.
+-- Marks that this database has written into Redis, by key prefix. A copy of the database does not
+-- know marks that the original writes later.
 create table etl.queue_owner (
   prefix text not null,
   mark   text not null,
@@ -389,11 +383,10 @@ create table etl.queue_owner (
   primary key (prefix, mark)
 );
 
--- Notifications, one row for each receiver, written in the transaction of the reported event, and
--- how far they were delivered.
+-- Notifications, one row for each receiver, written in the transaction of the reported event.
 create table etl.notification (
   id          bigint generated always as identity primary key,
-  -- Id by which the receiver recognizes the message if it is delivered twice.
+  -- Id of the message for the receiver, the same in each attempt.
   message     uuid not null default gen_random_uuid(),
   event       text not null check (event in ('failed', 'published', 'rejects', 'late')),
   pipeline    text,
@@ -409,7 +402,6 @@ create table etl.notification (
   -- Earliest time of the next attempt, if pending.
   next_at     timestamptz not null default clock_timestamp(),
   ended_at    timestamptz,
-  -- Why the last attempt failed.
   problem     text
 );
 create index notification_pending on etl.notification (next_at) where state = 'pending';
