@@ -18,6 +18,7 @@ export interface QueueDepth {
   readonly oldestAt: Date | null;
 }
 
+/** The sums over all queues of runs, and the numbers of each queue. */
 export interface RunQueueDepths extends QueueDepth {
   readonly queues: readonly (QueueDepth & { readonly queue: string })[];
 }
