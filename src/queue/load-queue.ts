@@ -62,7 +62,7 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
-/** Errors after which this process must stop helping: its coordinator no longer owns the run. */
+/** Errors after which this process must stop: the run was cancelled, or taken over by another. */
 const unwantedCodes = new Set(['ETL_RUN_SUPERSEDED', 'ETL_RUN_TAKEN', 'ETL_RUN_CANCELLED']);
 
 interface IdleWorker extends JobWorker {
