@@ -113,7 +113,10 @@ export type FilterSpec =
       readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
     };
 
-/** Stored to split rejects into fields later: dialects of readings, and fields of columns. */
+/**
+ * Stored to split rejects into fields later: all dialects of a table's files, and the fields that
+ * each column is made of.
+ */
 export interface RecordedFormats {
   readonly dialects: readonly Dialect[];
   readonly columns: Readonly<Record<string, readonly FieldRef[]>>;

@@ -1,4 +1,4 @@
-// WebAssembly code that tests 64 bytes at once, and has one bit of an i64 for each byte.
+// WebAssembly code that tests 64 bytes at once. The result is an i64, one bit for each byte.
 
 import { i32, i64, sequence, v128, type Code, type Local } from './wasm-code.ts';
 

@@ -46,7 +46,7 @@ const listDelimiters = (v: Variables): Code =>
 const beyond = 0x7fffffff;
 
 /**
- * (from, to, delimiter, quote) -> address after the list. The records must be whole and without
+ * Lists the addresses of all delimiters at `listAt`: (from, to, delimiter, quote) -> end of the list. The records must be whole and without
  * faults, and the 64 bytes from `to` must contain no delimiter.
  */
 export const scanFields = (listAt: number): FunctionCode =>

@@ -57,7 +57,7 @@ const originalOf = async (frame: Frame): Promise<Original | undefined> => {
   const [, map = ''] = mapPattern.exec(await transpile(path, source).catch(() => '')) ?? [];
   if (map === '') return undefined;
   const lines = new SourceMap(JSON.parse(Buffer.from(map, 'base64').toString()));
-  // The map lacks generated code at the beginning of a line. Then use the start of the next line.
+  // The map has no entry for generated code that begins a line: use the start of the next line.
   const found = [lines.findEntry(line - 1, column - 1), lines.findEntry(line, 0)].map(
     (each) => each as Partial<SourceMapping>,
   );

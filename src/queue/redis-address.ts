@@ -14,7 +14,7 @@ export interface RedisOptions {
   readonly sentinelPassword?: string | undefined;
   /** True if the hosts are nodes of a Cluster. */
   readonly cluster?: boolean | undefined;
-  /** Prefix of this database's keys. Default: a number that a copy of the database would share. */
+  /** Prefix of this database's keys. Default: its id, which a copy of the database shares. */
   readonly prefix?: string | undefined;
   /** For rediss://: options of `tls.connect`, such as your own certificate authority. */
   readonly tls?: object | undefined;

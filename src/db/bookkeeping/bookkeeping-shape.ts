@@ -1,5 +1,5 @@
-// Columns, constraints and indexes of the schema `etl` after all migrations: trust.ts compares them
-// with the database. Written by test/integration/bookkeeping.test.ts.
+// Shape of the schema `etl` after all migrations, as trust.ts reads it. Written by
+// test/integration/bookkeeping.test.ts.
 
 export const bookkeepingShape: readonly string[] = `
 audit: CHECK ((action = ANY (ARRAY['cancel'::text, 'retry'::text, 'run'::text, 'pause'::text, 'resume'::text, 'board'::text])))

@@ -16,8 +16,8 @@ interface Setting {
 }
 
 /**
- * Settings of every session. The first let the server notice soon that our process is gone: its
- * locks block its successor. Others make values read the same on every server
+ * Settings of every session. The first ones let the server notice soon that our process is
+ * gone, because its locks block the next run. Others make values read the same on every server
  * (test/integration/session-settings.test.ts).
  */
 const settings: readonly Setting[] = [

@@ -1,6 +1,9 @@
 // Memory layout of a pattern's steps, and of the date parts that they find.
 
-/** A step of a pattern: one of `reads`, its argument, and the byte that must follow (0: any). */
+/**
+ * Offsets in a step of a pattern: what it reads (one of `reads`), the argument of that, and the
+ * byte that must follow (0: any). `bytes`: size of a step.
+ */
 export const patternStep = { reads: 0, needs: 4, next: 8, bytes: 12 };
 export const reads = {
   end: 0,

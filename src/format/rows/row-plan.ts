@@ -218,7 +218,7 @@ export const createRowPlan = (
 ): RowPlan => {
   const { header, indexOf } = fields;
   const { nulls: texts, escapes, quotedNulls } = format.dialect;
-  // With `escapes`, the routine gets no record that has a backslash, except in `\N`.
+  // With `escapes`, JavaScript reads records with backslashes, so `\N` is the only escape here.
   const nulls = { nulls: escapes === null ? texts : [...texts, nullMark], quotedNulls };
   const same = columns.map((spec) => valueOfFile(spec, fields, format.dialect, form));
   const varying = columns.filter((_, index) => same[index] === undefined);

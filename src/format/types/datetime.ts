@@ -173,7 +173,7 @@ const encoders: Readonly<Record<DateKind, ValueEncoder>> = {
   },
 };
 
-/** Returns a zone's offset, or `noZone` if it varies: then JavaScript decides. */
+/** Returns a zone's offset, or `noZone` if it varies: then JavaScript reads the values. */
 const zoneSeconds = (zone: string | undefined): number =>
   zone !== undefined && isOffset(zone) ? offsetSecondsOf(zone === 'UTC' ? 'Z' : zone) : noZone;
 

@@ -48,7 +48,7 @@ interface PiecedRange {
   readonly pieceBytes: number;
 }
 
-/** Bounds the position lists, which have twelve bytes for each record, even a shorter record. */
+/** Bounds the lists of positions: twelve bytes for each record, however short it is. */
 const recordsPerPieceMax = 500_000;
 
 interface Filling {

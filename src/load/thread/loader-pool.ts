@@ -30,7 +30,7 @@ const isCloneable = (value: unknown): boolean => {
   }
 };
 
-/** Returns a function that starts a loader. Imports decoders only to load in the main thread. */
+/** Returns a function that starts a loader. Imports the decoders only if the main thread loads. */
 const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Loader> => {
   const forThread = planForThread(plan);
   // A function of the pipeline may take any time, even for one record, so it always gets a thread.

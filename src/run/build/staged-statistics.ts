@@ -8,7 +8,7 @@ import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
 import { landsDirectly } from '../../db/landing.ts';
 
-/** For smaller files, the sample of ANALYZE is nearly the whole table. */
+/** Least size for statistics of staging: ANALYZE reads nearly all of a smaller table anyway. */
 const bytesMin = 4 * 1024 * 1024;
 
 /**

@@ -32,7 +32,7 @@ export interface Unsettled {
 }
 
 export interface Moves {
-  /** Files that were renamed. `isSame`: their rows get the same values under the new name. */
+  /** Files that were renamed. `isSame`: no value of their rows depends on the name. */
   readonly followed: ReadonlyMap<Unsettled, StoredVersion & Pick<KnownVersion, 'isSame'>>;
   /**
    * Renamed files that cannot take their new name, because production still has rows of another

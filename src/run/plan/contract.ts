@@ -14,12 +14,11 @@ export interface FilesPlan {
   /** Files that the run loads, and their stored bytes. */
   readonly loaded: number;
   readonly bytes: number;
-  /**
-   * Files that production lacks; that it has in another version; that it has unchanged, and that
-   * are loaded again.
-   */
+  /** Files that production lacks. */
   readonly added: Counted;
+  /** Files that production has in another version. */
   readonly changed: Counted;
+  /** Unchanged files that are loaded again. */
   readonly again: Counted;
   /** Files in production whose rows are deleted on request. */
   readonly unloaded: Counted;

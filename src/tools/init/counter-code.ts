@@ -1,8 +1,8 @@
-// The WebAssembly routine that counts the fields of regular records. It counts texts in its cache,
-// and lists other texts for JavaScript, which classifies them.
+// The WebAssembly routine that counts how often each text occurs in a column. It counts the texts
+// in its cache itself, and lists other texts for JavaScript.
 //
 // The cache of a column has sets of two slots. A slot has a text of up to 16 bytes as two numbers
-// of 64 bits, the address of its counter, and its hash for the search for keys.
+// of 64 bits, the address of its counter, and its hash, by which init finds unique columns.
 
 import { scanFields } from '../../format/field-scan.ts';
 import {

@@ -40,7 +40,7 @@ export const versionOf = (status: number, headers: IncomingHttpHeaders): HttpVer
   };
 };
 
-/** Value of the header If-Range, with which a server sends a range only of this version. */
+/** Value of the header If-Range: the server sends a range only if it still has this version. */
 export const ifRangeOf = ({ etag, modified }: HttpVersion): string | undefined =>
   isStrong(etag) ? etag : modified;
 

@@ -36,7 +36,7 @@ const tradedIndexes = async (
   for (const index of production.indexes) {
     const { isUnique, isPrimary, isImmediate, hasExpressions, columns } = index;
     if (!isUnique || isPrimary || !isImmediate || hasExpressions) continue;
-    // Rows cannot exchange values of an index that contains the primary key.
+    // Two rows never have the same values in an index that contains the primary key.
     if (primaryKey.every((column) => columns.includes(column))) continue;
     const { rows } = await client.query(
       `select exists (select from ${builtName(table)} n join ${ownRows(table, production)} o on ${haveSame(index, 'n', 'o')}
