@@ -31,7 +31,7 @@ import {
 } from '../helpers/nights-tables.ts';
 import { createChance, readCount, type Chance } from '../helpers/seeded.ts';
 
-const nights = readCount('NIGHTS', 4);
+const nights = readCount('NIGHTS', 5);
 /** One part of the modes, by a regular expression for their names; each has the nights that it has among all of them. */
 const modes = nightModes.filter(({ name }) => new RegExp(process.env['NIGHTS_MODE'] ?? '').test(name));
 const seed = readCount('NIGHTS_SEED', 15);
