@@ -1,6 +1,6 @@
 // Lists the local files of paths and globs in a fixed order.
 
-import { type Stats, realpath as realpathThen, type Dirent, type PathLike } from 'node:fs';
+import { type Stats, realpath as realpathWithCallback, type Dirent, type PathLike } from 'node:fs';
 import { realpath, stat, readdir as readDirectory } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, join } from 'node:path';
 import { isDynamicPattern, glob, type FileSystemAdapter } from 'tinyglobby';
@@ -17,7 +17,7 @@ interface Unreadable {
   readonly cause: unknown;
 }
 
-type ListedThen = (error: unknown, entries: readonly Dirent[]) => void;
+type DirectoryCallback = (error: unknown, entries: readonly Dirent[]) => void;
 
 /** Replaces line breaks, which tinyglobby's stars do not match, by characters that no name has. */
 const hideBreaks = (text: string): string =>
@@ -58,7 +58,7 @@ const listDirectory = async (path: string): Promise<readonly Dirent[]> => {
 /** A file system that records unreadable directories, except a missing first directory. */
 const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   let isRoot = true;
-  const readdir = (hidden: PathLike, _options: unknown, listed: ListedThen): void => {
+  const readdir = (hidden: PathLike, _options: unknown, listed: DirectoryCallback): void => {
     const path = showBreaks(String(hidden));
     const isMissing = isRoot ? ['ENOENT', 'ENOTDIR'] : [];
     isRoot = false;
@@ -71,7 +71,7 @@ const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
     );
   };
   const ownRealpath = (hidden: string, resolved: (error: Error | null, path: string) => void): void =>
-    realpathThen(showBreaks(hidden), resolved);
+    realpathWithCallback(showBreaks(hidden), resolved);
   return { readdir, realpath: ownRealpath } as unknown as FileSystemAdapter;
 };
 
