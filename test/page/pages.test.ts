@@ -1,6 +1,6 @@
 // Every page in Chromium, after real runs: in light and dark, narrow, without scripts, by the keyboard alone; axe finds nothing.
 
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser, type Visit } from '../helpers/browser.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -137,17 +137,12 @@ it('HEAD of the rejects starts no export, so that the next visitors get them', a
 
 it('everything that a browser gets for a page is at most 100 kB, compressed, and comes from here', async () => {
   const visit = await open(served().address);
-  const sizes: Promise<number>[] = [];
-  visit.page.on('requestfinished', (request) => {
-    sizes.push(
-      request
-        .sizes()
-        .then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize),
-    );
-  });
+  const finished: Request[] = [];
+  visit.page.on('requestfinished', (request) => finished.push(request));
   await visit.go(`/runs/${site.largeRun}`);
   await visit.page.locator('.chart').first().waitFor();
-  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  const sizes = await Promise.all(finished.map((request) => request.sizes()));
+  const bytes = sizes.reduce((sum, size) => sum + size.responseBodySize + size.responseHeadersSize, 0);
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThan(100_000);
   expect(visit.problems()).toEqual([]);
