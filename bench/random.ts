@@ -103,3 +103,17 @@ export const phrase = (random: Random, most: number): string => {
   if (random() < 0.05) chosen[between(random, 0, chosen.length - 1)] = pick(random, wordsBeyond);
   return chosen.join(random() < 0.08 ? ', ' : ' ');
 };
+
+const nameWords =
+  'The A Of And In Night House Love Last Day Great Blue River Stone Little Black King Lake Garden Return Saint North West Old New Secret World Man Lady Dark City Mountain Bay Creek Hill Road Winter Summer Part Two Lost Golden Star Children War Heart Dreams Point Island Valley Spring'.split(
+    ' ',
+  );
+
+/** A name of some words in title case: some with accents, a few in other scripts or with quotes. */
+export const title = (random: Random, most: number): string => {
+  const chosen = Array.from({ length: skewed(random, 1, most) + 1 }, () => pick(random, nameWords));
+  const share = random();
+  if (share < 0.08) chosen[0] = pick(random, wordsBeyond);
+  if (share > 0.99) chosen[0] = `"${chosen[0]}"`;
+  return chosen.slice(0, most).join(' ');
+};
