@@ -111,9 +111,24 @@ const sorted = (all: Missing) => {
 /** Loading this many bytes takes a tenth of the time of a thread's start: decisions/workers.md. */
 const smallBytes = 1024 * 1024;
 
+const knownBytes = (missing: readonly Segment[]): number =>
+  total(missing.map(({ start, byteEnd }) => (byteEnd ?? Infinity) - start.byte));
+
 /** True if starting threads takes longer than loading; false for streams of unknown size. */
-export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean =>
-  total(missing.map(({ start, byteEnd }) => (byteEnd ?? Infinity) - start.byte)) <= smallBytes;
+export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean => knownBytes(missing) <= smallBytes;
+
+/** One connection loads so many small files before the first answer of another connection. */
+const briefFilesMax = 8;
+
+/** True if opening a second connection takes longer than loading. */
+export const isBrief = ({ missing, chunkBytes }: Pick<Missing, 'missing' | 'chunkBytes'>): boolean =>
+  isSmall({ missing }) && missing.length <= briefFilesMax && knownBytes(missing) <= chunkBytes;
+
+/** True if other processes could take no job. */
+export const isOneJob = (all: Missing): boolean => {
+  const { shared, whole, cut, sizeOf } = sorted(all);
+  return cut.length === 0 && shared.length + jobsOf(whole, all.workersMax, sizeOf).length === 1;
+};
 
 export const busyWorkers = (missing: Missing): number => {
   const { shared, whole, cut } = sorted(missing);

@@ -5,17 +5,17 @@ import { loadedChunks, runFiles, type LoadedChunkRow } from '../ledger/run/ledge
 import { whenLost, type Client } from '../db/client.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { helpedShare, streamChunkBytesMax } from '../core/limits.ts';
-import type { Counts, SourceFile } from '../core/model.ts';
+import type { Counts, Segment, SourceFile } from '../core/model.ts';
 import { readSegmentJob } from '../pipeline/job-payload.ts';
-import type { LoadQueue, SegmentJob, ServeOptions } from '../queue/load-queue.ts';
+import type { LoadQueue, SegmentJob, ServeOptions, Work } from '../queue/load-queue.ts';
 import { stopIfAsked, stopSignal, type Stops } from '../core/stop.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
-import { busyWorkers, divide, isSmall, sharedFiles } from './cut-segments.ts';
+import { busyWorkers, divide, isBrief, isOneJob, isSmall, sharedFiles } from './cut-segments.ts';
 import type { FileSegment, Loader, LoadListener } from './chunk/loader.ts';
 import { loadedTable, type LoadPlan, type LoadWork } from './load-plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import { rejectsAllowed } from './rejects-allowed.ts';
-import { openLoaders } from './thread/loader-pool.ts';
+import { callsFunctions, openLoaders } from './thread/loader-pool.ts';
 import { loadStream } from './thread/load-stream.ts';
 import type { Pool } from './thread/pool.ts';
 import { createPieceMemory } from './thread/reader.ts';
@@ -149,8 +149,10 @@ export const withSegmentWork = async <T>(
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
+  over?: Client,
 ): Promise<T> => {
-  const { client, queues, workers, drain, report } = work;
+  const { client, queues, drain, report } = work;
+  const workers = over === undefined ? work.workers : 1;
   const { address, lease, chunkBytes } = plan;
   const progress = followTables(work, plan, files, chunks);
   const seconds = () => new Map([...progress].map(([name, one]) => [name, one.seconds()]));
@@ -159,7 +161,7 @@ export const withSegmentWork = async <T>(
   const memory = createPieceMemory(workers + piecesWaiting, Math.min(chunkBytes, streamChunkBytesMax));
   const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
   const chunksOf = askInTurn(client, lease.runId);
-  const size = { busy: busyWorkers(all), workers, isSmall: isSmall({ missing }) };
+  const size = { busy: busyWorkers(all), workers, isSmall: isSmall({ missing }), over };
   try {
     const { loaders, close } = await openLoaders(plan, size);
     try {
@@ -209,17 +211,58 @@ const countsOf = (
   return counts;
 };
 
-/** Loads all missing segments. Errors: those of loadChunk and of the queue; ETL_REJECT_LIMIT. */
+const workersMaxOf = ({ workers, jobId }: Pick<LoadWork, 'workers' | 'jobId'>): number =>
+  jobId === undefined ? workers : helpedShare * workers;
+
+/** True if everything can be loaded over the coordinator's connection. */
+const isBriefLoad = (plan: LoadPlan, missing: readonly Segment[]): boolean =>
+  isBrief({ missing, chunkBytes: plan.chunkBytes }) && !callsFunctions(plan);
+
+/** True if a new run needs no queue: it has one job, or loading takes less than sharing the work. */
+export const loadsAlone = (
+  work: Pick<LoadWork, 'workers' | 'jobId'>,
+  plan: LoadPlan,
+  files: readonly SourceFile[],
+): boolean => {
+  const { workers } = work;
+  const missing = missingSegments(files, []);
+  const all = { missing, files, workers, workersMax: workersMaxOf(work), chunkBytes: plan.chunkBytes };
+  return isOneJob(all) || isBriefLoad(plan, missing);
+};
+
+/** Loads jobs without a queue, one after the other. */
+const loadInTurn = async (
+  { lease: { generation }, load, outside, trace }: ServeOptions,
+  batches: AsyncGenerator<readonly Work[], void>,
+): Promise<void> => {
+  const leaving = new AbortController();
+  const loading = (async () => {
+    for await (const batch of batches)
+      for (const work of batch) await load({ ...work, generation, ...(trace && { trace }) }, leaving.signal);
+  })();
+  try {
+    await Promise.race([loading, outside]);
+  } catch (error) {
+    leaving.abort();
+    await loading.catch(() => undefined);
+    throw error;
+  }
+};
+
+/**
+ * Loads all missing segments. A run without a queue is new, so nothing of it is loaded. Errors:
+ * those of loadChunk and of the queue; ETL_REJECT_LIMIT.
+ */
 export const loadMissing = async (
   work: LoadWork,
   plan: LoadPlan,
   planned: readonly SourceFile[],
   queue: LoadQueue | undefined,
 ): Promise<ReadonlyMap<string, number>> => {
-  const { client, workers, jobId } = work;
+  const { client, workers } = work;
   const { lease, chunkBytes } = plan;
   const files = await filesNow(work, plan, planned);
-  const chunks = await loadedChunks(client, lease.runId);
+  const chunks = queue === undefined ? [] : await loadedChunks(client, lease.runId);
   const missing = missingSegments(files, chunks);
   if (missing.length === 0) {
     // A process that was killed right after its last commit has left that job in the queue.
@@ -231,15 +274,21 @@ export const loadMissing = async (
   const counts = countsOf(files, chunks);
   // A resumed run that is over its reject limit stops here, before it collects more rejects.
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
-  const workersMax = jobId === undefined ? workers : helpedShare * workers;
-  const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, async (options, secondsOf) => {
-    const division = divide({ missing, files, tables, workers, workersMax, chunkBytes });
-    await queue!.workOff(options, division);
+  const division = { missing, files, tables, workers, workersMax: workersMaxOf(work), chunkBytes };
+  const over = queue === undefined && isBriefLoad(plan, missing) ? client : undefined;
+  const load = async (options: ServeOptions, secondsOf: () => ReadonlyMap<string, number>) => {
+    const batches = divide(division);
+    if (queue === undefined) {
+      await loadInTurn(options, batches);
+      return { seconds: secondsOf() };
+    }
+    await queue.workOff(options, batches);
     // The query runs while the loading threads end.
-    const proving = expectLoaded(work, plan, files);
-    proving.catch(() => undefined);
-    return { seconds: secondsOf(), proof: proving };
-  });
+    const proof = expectLoaded(work, plan, files);
+    proof.catch(() => undefined);
+    return { seconds: secondsOf(), proof };
+  };
+  const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, load, over);
   await proof;
   return seconds;
 };

@@ -93,6 +93,8 @@ const adoptChanged = async (
 
 export interface BegunRun {
   readonly lease: Lease;
+  /** True if no process has loaded anything for this run. */
+  readonly isNew: boolean;
   readonly files: readonly SourceFile[];
 }
 
@@ -212,7 +214,7 @@ export const beginRun = async (
     if (recovered.crashed) news = recovered;
   }
   if (news !== undefined) report.emit(news);
-  return { lease, files };
+  return { lease, isNew, files };
 };
 
 export const continueRun = async (context: RunContext, run: BegunRun): Promise<BegunRun> => {
@@ -223,5 +225,5 @@ export const continueRun = async (context: RunContext, run: BegunRun): Promise<B
     throw new EtlError('ETL_RUN_TAKEN', { run: runId, other: `run ${latest?.id ?? 'unknown'}` });
   const lease = await adoptAsItWas(context, runId);
   context.report.emit(await renewIfCrashed(context, runId, epoch));
-  return { ...run, lease };
+  return { ...run, lease, isNew: false };
 };

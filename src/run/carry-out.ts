@@ -16,8 +16,8 @@ import { keepBuilt, takeBuilt } from './build/kept-build.ts';
 import { step, type RunContext } from './context.ts';
 import { callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
-import { loadMissing } from '../load/load.ts';
-import { makeLoadPlan } from '../load/load-plan.ts';
+import { loadMissing, loadsAlone } from '../load/load.ts';
+import { makeLoadPlan, type LoadPlan } from '../load/load-plan.ts';
 import type { BegunRun } from './begin.ts';
 import { openRunQueue } from './open-queue.ts';
 import { saveNotices } from '../report/notice-log.ts';
@@ -60,12 +60,11 @@ const dropAfterFailure = async (context: RunContext, error: unknown): Promise<vo
 /** Loads the files after the corrected rejects of earlier runs, which alone may exceed a limit. */
 const loadCorrected = async (
   context: RunContext,
-  { lease, files }: BegunRun,
-  planned: readonly PlannedTable[],
+  { files }: BegunRun,
+  plan: LoadPlan,
   queue: LoadQueue | undefined,
 ): Promise<ReadonlyMap<string, number>> => {
   const { client, spec } = context;
-  const plan = makeLoadPlan(context, lease, planned);
   const isCorrected = await hasCorrections(client, spec.name);
   if (isCorrected) {
     await sayOutdated(context, plan);
@@ -109,8 +108,12 @@ const loadAndBuild = async (
   run: BegunRun,
   planned: readonly PlannedTable[],
 ): Promise<readonly BuiltTable[]> => {
-  const { runId } = run.lease;
-  const queue = run.files.length === 0 ? undefined : await openRunQueue(context, runId);
+  const { lease, isNew, files } = run;
+  const { runId } = lease;
+  const plan = makeLoadPlan(context, lease, planned);
+  // A continued run may have jobs of its former coordinator in its queue.
+  const isAlone = files.length === 0 || (isNew && loadsAlone(context, plan, files));
+  const queue = isAlone ? undefined : await openRunQueue(context, runId);
   try {
     const { plans } = await rehearse(context, planned);
     await keepRunPlan(context, runId, planned, plans);
@@ -118,7 +121,7 @@ const loadAndBuild = async (
     await runHook(context, 'before', runId);
     // Rehearses again, because the first rehearsal could not see what the hook `before` creates.
     if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
-    const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, planned, queue));
+    const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, plan, queue));
     await checkRejects(context, runId);
     await advance(context, runId, 'loaded');
     await runHook(context, 'after', runId);

@@ -41,7 +41,9 @@ const etl = async (url: string, ...args: string[]): Promise<{ exit: number; out:
 
 const run = async (databaseUrl?: string, options: RunOptions = {}) => {
   const { pipeline, directory, file } = await loadPipelineFile(noaa);
-  const common = { directory, pipelineFile: file, redis: false, workers: 2 } as const;
+  // Chunks of this size need the queue, and a connection for each worker.
+  const chunkBytes = 64 * 1024;
+  const common = { directory, pipelineFile: file, redis: false, workers: 2, chunkBytes } as const;
   return runPipeline(pipeline, { ...common, ...(databaseUrl !== undefined && { databaseUrl }), ...options });
 };
 

@@ -38,7 +38,9 @@ describe.runIf(hasRedis)('a database and its copy on one Redis', () => {
   const workers = useWorkers(() => placeOf(original.url));
   const run = async (url: string, own = prefix): Promise<string> => {
     const { pipeline, directory, file } = await loadPipelineFile(noaa);
-    const options = { ...placeOf(url, own), directory, pipelineFile: file, fullRefresh: true };
+    // Chunks of this size need the queue.
+    const chunkBytes = 64 * 1024;
+    const options = { ...placeOf(url, own), directory, pipelineFile: file, chunkBytes, fullRefresh: true };
     const { pipelines: _, ...given } = options;
     return (await runPipeline(pipeline, given)).outcome;
   };

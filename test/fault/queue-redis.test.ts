@@ -139,6 +139,7 @@ describe.runIf(hasRedis)('a run over Redis', () => {
       databaseUrl: database.url,
       redis: { url: redisUrl },
       directory: own,
+      chunkBytes: 200_000,
       fullRefresh: true,
     });
     await expect(refused).rejects.toMatchObject({

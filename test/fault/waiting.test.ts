@@ -34,7 +34,15 @@ const run = async (given: RunOptions, onWaiting: () => unknown = () => undefined
     problems.push(event.problem);
     void onWaiting();
   };
-  const options = { workers: 2, fullRefresh: true, workingDirectory: files.directory, redis: false } as const;
+  // Less than the files have together: the run needs its queue, and each worker its connection.
+  const chunkBytes = 4;
+  const options = {
+    workers: 2,
+    chunkBytes,
+    fullRefresh: true,
+    workingDirectory: files.directory,
+    redis: false,
+  } as const;
   const { outcome } = await runPipeline(pipeline, { ...options, onEvent, ...given });
   return { outcome, problems };
 };

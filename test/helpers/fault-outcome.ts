@@ -58,12 +58,15 @@ export const outcomeOf = async (url: string): Promise<Outcome> => {
   return { tables: sums, rejects: rejects.map(({ place }) => place), counts: counts!, ...files! };
 };
 
+const jobs = `select 'job ' || id as what from etl_queue.job`;
 const leftovers = `
-  select 'job ' || id as what from etl_queue.job
-  union all
-  select 'staging table ' || relname from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r'
+  select 'staging table ' || relname as what from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r'
   union all
   select 'schema ' || nspname from pg_namespace where nspname like 'etl\\_build\\_%'`;
+
+/** True if any run has needed a queue. */
+export const hasQueue = async (url: string): Promise<boolean> =>
+  (await ask<{ there: boolean }>(url, `select to_regclass('etl_queue.job') is not null as there`))[0]!.there;
 
 /** The database holds what an undisturbed run makes, once, and nothing that only the run needed. */
 export const expectWhole = async (url: string, expected: Outcome): Promise<void> => {
@@ -73,6 +76,7 @@ export const expectWhole = async (url: string, expected: Outcome): Promise<void>
   expect({ tables: made, rejects }).toEqual({ tables: expected.tables, rejects: expected.rejects });
   expect(counts).toMatchObject(expected.isStream ? wanted : expected.counts);
   expect(await ask(url, leftovers)).toEqual([]);
+  if (await hasQueue(url)) expect(await ask(url, jobs)).toEqual([]);
 };
 
 const sessions = `

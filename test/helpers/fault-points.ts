@@ -15,8 +15,8 @@ const commitAfter =
     /(?:^|; )commit$/.test(effect.sql) && pattern.test(effect.previous);
 
 /** In one message with what begins the chunk's transaction and its COPY, or ends the transaction. */
-const isClaim = sql(/^begin\b.*; insert into etl\.chunk/);
-const isChunkCommit = sql(/^update etl\.chunk .*; commit$/);
+export const isClaim = sql(/^begin\b.*; insert into etl\.chunk/);
+export const isChunkCommit = sql(/^update etl\.chunk .*; commit$/);
 const isPublishCommit = commitAfter(/^update etl\.run/);
 /** The call, not the migration that makes the function. */
 const isJobDone = sql(/\bmove_to_completed(?:_fetch)?\( ?\$1,/);

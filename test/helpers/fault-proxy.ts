@@ -28,6 +28,8 @@ export interface FaultProxy {
   /** Waits for a point. Only one is armed at a time. */
   readonly arm: (point: Point, strike: Strike) => void;
   readonly disarm: () => void;
+  /** Clients get no answer before this is over. */
+  readonly holdAnswers: (until: Promise<unknown>) => void;
   /** What new connections meet. */
   readonly setMode: (mode: Mode) => void;
   /** From now on, connections that exist forward nothing in either direction, and stay open. */
@@ -76,6 +78,7 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
   let effects = 0;
   let armed: Armed | undefined;
   let mode: Mode = 'open';
+  let held: Promise<unknown> = Promise.resolve();
 
   /** The armed point, if this effect is the one it waits for. */
   const struckBy = (effect: Effect): Armed | undefined => {
@@ -109,6 +112,7 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
 
   const fromServer = async (connection: Connection): Promise<void> => {
     for await (const chunk of connection.server) {
+      await held;
       if (connection.isSilent) await never();
       connection.answer.push(chunk as Buffer);
       if (connection.onAnswer !== undefined) {
@@ -162,6 +166,9 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
     effects: () => effects,
     arm: (point, strike) => (armed = { point, strike, seen: 0 }),
     disarm: () => (armed = undefined),
+    holdAnswers: (until) => {
+      held = until;
+    },
     setMode: (next) => (mode = next),
     silenceAll: () => {
       for (const connection of connections) connection.isSilent = true;

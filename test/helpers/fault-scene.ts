@@ -73,7 +73,7 @@ export const openScene = async (data: FaultData, directory = data.directory): Pr
 
 /** A scene for each test of a file, with small files. */
 export const useScene = (
-  data: 'smallData' | 'directData' | 'httpData' | 'bucketData' = 'smallData',
+  data: 'smallData' | 'briefData' | 'directData' | 'httpData' | 'bucketData' = 'smallData',
 ): (() => Scene) => {
   let scene: Scene | undefined;
   beforeEach(async () => {

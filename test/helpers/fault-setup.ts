@@ -46,7 +46,9 @@ declare module 'vitest' {
     faultProgram: string;
     /** About 2 MB: quick to load. */
     smallData: FaultData;
-    /** The same files, loaded without staging. */
+    /** As little as a run loads over its own connection: four files, each a chunk. */
+    briefData: FaultData;
+    /** The small files, loaded without staging. */
     directData: FaultData;
     /** One file with the records of the small ones, which all workers load: in gzip, over HTTP that cuts connections. */
     httpData: FaultData;
@@ -99,12 +101,14 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     const small: Size = { records: 12_000, files: 4, chunkBytes: 60_000, chunks: smallChunks };
     const stream: Size = { ...small, files: 1 };
     const tiny: Size = { records: 900, files: 1, chunkBytes: 70_000, chunks: 3 };
+    const brief: Size = { records: 900, files: 3, chunkBytes: 32 * 1024 * 1024, chunks: 4 };
     const large: Size = { records: 200_000, files: 4, chunkBytes: 1_200_000, chunks: smallChunks };
     const { server, remove: removeServer } = await startOwnServer(serverSettings);
     const prepare = (name: string, size: Size, edit?: (directory: string) => void) =>
       prepareData(server.url, program, join(directory, name), size, edit);
     try {
       project.provide('smallData', await prepare('small', small));
+      project.provide('briefData', await prepare('brief', brief));
       project.provide('directData', await prepare('direct', small, loadDirectly));
       project.provide('httpData', await prepare('http', stream, serveFiles(files, '/small', 60_000)));
       project.provide('bucketData', await prepare('bucket', stream, fillBucket(objects, 'small')));

@@ -41,8 +41,8 @@ const work = async (): Promise<void> => {
 beforeAll(async () => {
   own = await startOwnServer({ log_statement: 'all', log_line_prefix: '%p|%a|%u|' });
   await ask(own.server.url, `create role admin superuser login password 'admin'`);
-  // The schemas of the bookkeeping are there, and ours.
-  await etl('run', 'pipelines/noaa.ts', '--quiet');
+  // The schemas of the bookkeeping are there, and ours; chunks of this size need the queue.
+  await etl('run', 'pipelines/noaa.ts', '--quiet', '--chunk-bytes', '65536');
   planted = await plant(url());
 });
 afterAll(() => own.remove());
@@ -59,6 +59,7 @@ describe('an admin on a server with an intruder', () => {
   it.each([
     { args: ['doctor'], exit: 0 },
     { args: ['run', 'pipelines/noaa.ts', '--full-refresh', '--quiet'], exit: 0 },
+    { args: ['run', 'pipelines/noaa.ts', '--full-refresh', '--quiet', '--chunk-bytes', '65536'], exit: 0 },
     { args: ['status'], exit: 0 },
     { args: ['rejects', 'list'], exit: 0 },
     { args: ['schedule', 'set', 'nightly', 'pipelines/noaa.ts', '--cron', '0 2 * * *'], exit: 0 },

@@ -42,7 +42,12 @@ beforeAll(async () => {
     grant connect on database ${new URL(database.url).pathname.slice(1)} to ${stranger}`);
   await database.query(`create schema private; create table private.salary (amount integer);
     create table public.visitor (id integer); create function private.open() returns int return 1`);
-  first = await runPipeline(noaa, { databaseUrl: urlOf(loader), directory: 'pipelines' });
+  // Chunks of this size need the queue.
+  first = await runPipeline(noaa, {
+    databaseUrl: urlOf(loader),
+    directory: 'pipelines',
+    chunkBytes: 64 * 1024,
+  });
 });
 afterAll(async () => {
   const roles = [loader, reader, stranger, outsider];

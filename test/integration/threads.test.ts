@@ -82,9 +82,12 @@ describe('threads', () => {
     expect(await threadsOf('little', half, half)).toBe(0);
   });
 
-  it('are as many as have work', async () => {
-    expect(await threadsOf('enough', half, half + 8)).toBe(2);
+  it('are as many as have work, and only what others could share is put on a queue', async () => {
+    const queue = `select to_regnamespace('etl_queue') is not null as "isThere"`;
     expect(await threadsOf('one_file', 2 * half + 8)).toBe(1);
+    expect((await database.query(queue)).rows).toEqual([{ isThere: false }]);
+    expect(await threadsOf('enough', half, half + 8)).toBe(2);
+    expect((await database.query(queue)).rows).toEqual([{ isThere: true }]);
   });
 });
 

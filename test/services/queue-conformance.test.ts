@@ -44,6 +44,8 @@ describe.each(queueKinds)('queues in $kind', ({ kind }) => {
       directory,
       pipelineFile: file,
       workers: 2,
+      // Less than the files have together: the run needs its queue.
+      chunkBytes: 64 * 1024,
     });
     const { rows } = await database.query(
       `select count(*)::int as rows, count(dry_bulb_c)::int as temperatures, sum(dry_bulb_c::numeric)::text as sum

@@ -15,7 +15,8 @@ const { files, database, rowsOf, run: runIt, startOver } = usePipelineRuns();
 
 beforeEach(async () => {
   await startOver('shop');
-  files.write('sales.csv', 'id\n1\n2\n3\n');
+  files.write('sales-1.csv', 'id\n1\n2\n');
+  files.write('sales-2.csv', 'id\n3\n');
 });
 
 /** A run that neither waits for the queue nor starts over. */
@@ -29,6 +30,9 @@ const notEmptied = {
   ],
 };
 
+/** Less than the files have together: the run needs its queue. */
+const chunkBytes = 4;
+
 interface Given {
   readonly before?: () => Promise<unknown>;
   readonly options?: object;
@@ -39,7 +43,9 @@ const run = async ({ before, options, hear }: Given): Promise<unknown> => {
   const pipeline = definePipeline({
     name: 'shop',
     schema: 'shop',
-    tables: { sale: { source: csv('sales.csv'), columns: { id: column.integer('id') }, primaryKey: ['id'] } },
+    tables: {
+      sale: { source: csv('sales-*.csv'), columns: { id: column.integer('id') }, primaryKey: ['id'] },
+    },
     ...(before && { hooks: { before: () => before().then(() => undefined) } }),
   });
   const [disturbances, notices]: [string[], string[]] = [[], []];
@@ -48,7 +54,7 @@ const run = async ({ before, options, hear }: Given): Promise<unknown> => {
     if (event.type === 'waiting' || event.type === 'recovered') disturbances.push(event.type);
     if (event.type === 'notice') notices.push(event.message);
   };
-  const { outcome } = await runIt(pipeline, { ...options, onEvent });
+  const { outcome } = await runIt(pipeline, { chunkBytes, ...options, onEvent });
   return { outcome, disturbances, notices, rows: await rowsOf('select count(*)::int as n from shop.sale') };
 };
 

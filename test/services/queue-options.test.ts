@@ -24,6 +24,8 @@ it('a run whose URL sets search_path and more finds the queue, and its own sessi
     directory,
     pipelineFile: file,
     workers: 1,
+    // Less than the files have together: the run needs its queue.
+    chunkBytes: 64 * 1024,
   };
   expect((await runPipeline(pipeline, run)).outcome).toBe('published');
   const setting = await withClient(addressFromUrl(urlWithOptions()), (client) =>

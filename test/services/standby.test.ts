@@ -164,16 +164,21 @@ describe('several hosts', () => {
   });
 
   it('a run, its threads and its queue go to the primary, and without target_session_attrs the standby refuses it', async () => {
-    write('small.csv', 'id\n1\n2\n3\n');
+    // Too much for the main thread alone, and two files for the queue.
+    for (const half of [1, 2]) write(`half-${half}.csv`, `id\n${`${half}234567\n`.repeat(100_000)}`);
+    const halves = definePipeline({
+      name: 'halves',
+      schema: 'small',
+      tables: { half: { source: csv('half-*.csv'), columns: { id: column.integer('id') } } },
+    });
     const run = (query: string) =>
-      runPipeline(pipeline, {
+      runPipeline(halves, {
         databaseUrl: urlOf([standby, primary], query),
         workingDirectory: directory,
         workers: 2,
         fullRefresh: true,
-        allowShrink: ['t'],
       });
-    expect(await run('target_session_attrs=primary')).toMatchObject({ tables: [{ rows: 3 }] });
+    expect(await run('target_session_attrs=primary')).toMatchObject({ tables: [{ rows: 200_000 }] });
     expect(await failureOf(run(''))).toMatchObject({
       code: 'ETL_STANDBY',
       hint: expect.stringContaining('target_session_attrs=primary'),

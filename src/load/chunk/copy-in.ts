@@ -19,6 +19,7 @@ export interface AheadOfCopy {
 }
 
 interface CopyMessages {
+  submit(connection: unknown): void;
   handleCopyInResponse(connection: unknown): void;
 }
 
@@ -27,16 +28,21 @@ const copyBehind = (statement: string, { statements, judge }: AheadOfCopy) => {
   const stream = copyFrom(text, { highWaterMark: copyPieceBytes }) as CopyStreamQuery & CopyMessages;
   const judged: { refusal?: { readonly error: unknown } } = {};
   const results = collectRows(stream);
-  const begin = stream.handleCopyInResponse.bind(stream);
-  stream.handleCopyInResponse = (connection) => {
+  const submit = stream.submit.bind(stream);
+  const sendBytes = stream.handleCopyInResponse.bind(stream);
+  stream.submit = (connection) => {
+    submit(connection);
+    // Without waiting for the server: it ignores the bytes if a statement has failed.
+    sendBytes(connection);
+  };
+  stream.handleCopyInResponse = () => {
     try {
       judge(results);
     } catch (error) {
       judged.refusal = { error };
-      // Destroying the stream sends a CopyFail: the server then rolls back.
+      // Sends a CopyFail, unless all bytes are sent. The caller rolls back.
       stream.destroy(error as Error);
     }
-    begin(connection);
   };
   return { stream, judged };
 };

@@ -86,8 +86,8 @@ const attempt = async (
 type Attempt = (load: ChunkLoad, start: Position) => Promise<Chunk | undefined>;
 
 /**
- * Statements that check the lease, and claim the chunk's ledger row before any byte is sent. If the
- * claim returns no row, the chunk is already loaded. Proved by
+ * Statements that check the lease, and claim the chunk's ledger row before the COPY. If the claim
+ * returns no row, the chunk is already loaded. Proved by
  * test/integration/load-chunk.test.ts, "a second load of a chunk copies nothing".
  */
 const beginning = ({ file, lease }: ChunkLoad, start: Position): readonly Query[] => [

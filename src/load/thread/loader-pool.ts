@@ -1,5 +1,6 @@
 // Opens one loader per worker, in threads if that saves time and the plan can be cloned.
 
+import type { Client } from '../../db/client.ts';
 import type { Loader } from '../chunk/loader.ts';
 import type { LoadPlan } from '../load-plan.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -30,22 +31,36 @@ const isCloneable = (value: unknown): boolean => {
   }
 };
 
-/** Returns a function that starts a loader. Imports the decoders only if the main thread loads. */
-const loaderStart = async (plan: LoadPlan, isSmall: boolean): Promise<() => Loader> => {
+/** True if loading calls functions of the pipeline, which may take any time, even for one record. */
+export const callsFunctions = (plan: LoadPlan): boolean => {
   const forThread = planForThread(plan);
-  // A function of the pipeline may take any time, even for one record, so it always gets a thread.
+  return forThread === undefined || forThread.file !== undefined;
+};
+
+interface Loaders {
+  readonly busy: number;
+  readonly workers: number;
+  readonly isSmall: boolean;
+  /** The connection over which everything is loaded, unless loaders open their own. */
+  readonly over: Client | undefined;
+}
+
+/** Returns a function that starts a loader. Imports the decoders only if the main thread loads. */
+const loaderStart = async (plan: LoadPlan, { isSmall, over }: Loaders): Promise<() => Loader> => {
+  const forThread = planForThread(plan);
   const isThread = forThread !== undefined && !(isSmall && forThread.file === undefined);
   if (isThread) return () => startThreadLoader(forThread);
-  const { createLoader } = await import('./main-loader.ts');
-  return () => createLoader(plan);
+  const { createLoader, createLoaderOver } = await import('./main-loader.ts');
+  return () => (over === undefined ? createLoader(plan) : createLoaderOver(over, plan));
 };
 
 /** Opens the loaders of a run: `busy` loaders start at once, the others when needed. */
 export const openLoaders = async (
   plan: LoadPlan,
-  { busy, workers, isSmall }: { readonly busy: number; readonly workers: number; readonly isSmall: boolean },
+  size: Loaders,
 ): Promise<{ readonly loaders: Pool<Loader>; readonly close: () => Promise<unknown> }> => {
-  const start = await loaderStart(plan, isSmall);
+  const start = await loaderStart(plan, size);
+  const { busy, workers } = size;
   const all: Loader[] = [];
   const make = (): Loader => {
     const loader = start();

@@ -1,4 +1,5 @@
-// A loader with its own connection, for the main thread and for loading threads.
+// Loaders: one with its own connection, for the main thread and for loading threads, and one over
+// the coordinator's connection.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closeClient, destroyClient, lossOf, openClient, type Client } from '../../db/client.ts';
@@ -54,5 +55,17 @@ export const createLoader = (plan: LoadPlan): Loader => {
       // A connection that is still being opened is closed once it is open.
       await Promise.race([Promise.all(closing), sleep(closeTimeoutMs, undefined, { ref: false })]);
     },
+  };
+};
+
+/** Loads one segment at a time over `client`, which the caller closes, and cuts if aborted. */
+export const createLoaderOver = (client: Client, plan: LoadPlan): Loader => {
+  const counts = new Map<string, Counts>();
+  return {
+    load: (segment, listener, stops) =>
+      loadSegment(client, plan, counts, segment, listener, stops).catch((error: unknown) => {
+        throw lossOf(client, plan.address, error);
+      }),
+    close: () => Promise.resolve(),
   };
 };
