@@ -1,10 +1,11 @@
 // What sluice costs beside psql and plain scripts, on one server, in turns. docs/benchmarks.md says how to read it.
 //
-//   npm run bench -- --shapes [orders,taxi]     tables as people have them, against the best psql script for each
+//   npm run bench -- --shapes [orders,taxi]     tables as people have them, against psql's scripts for each
+//   npm run bench -- --table FILE.ts DATA…      any table of a pipeline, with these files, against the scripts for its columns
 //   npm run bench -- --matrix [uuid,boolean]    the decoder alone, type × spelling, against csv-parse and the server's own input
 //   npm run bench -- --check                    both, and what a chunk costs: fails if anything is worse than recorded
 //   npm run bench -- --smoke                    what holds at any size, on any machine
-//   npm run bench [-- --only load,whole-job]    the parts of one table, down to the decoder alone
+//   npm run bench [-- --only compressed,nightly]    the parts of one table, down to the decoder alone
 //   … --floors                                 with shapes or nights: what the server alone takes, too
 //
 // A missed target is a result and no failure; rows that differ between two sides are a failure.
@@ -15,6 +16,8 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openBench, type Bench, type BenchOptions } from './bench-context.ts';
 import type { PartReport } from './compare.ts';
+import { ownTable } from './own-table.ts';
+import { measureByMonth } from './parts/by-month.ts';
 import { measureChunks } from './parts/chunks.ts';
 import { measureCompressed } from './parts/compressed.ts';
 import { measureDecoder } from './parts/decoder.ts';
@@ -22,40 +25,40 @@ import { measureDistance } from './parts/distance.ts';
 import { measureEncoded } from './parts/encoded.ts';
 import { measureHistory } from './parts/history.ts';
 import { measureHttp } from './parts/http.ts';
-import { measureLoad } from './parts/load.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
 import { measureMonths } from './parts/months.ts';
 import { mergeParts } from './parts/merge.ts';
 import { measureNightly } from './parts/nightly.ts';
 import { measureObjects } from './parts/objects.ts';
-import { measureOneFile } from './parts/one-file.ts';
 import { measureQueue } from './parts/queue.ts';
 import { measureRefused } from './parts/refused.ts';
 import { measureTextRows } from './parts/text-rows.ts';
 import { measureScaling } from './parts/scaling.ts';
-import { measureShape, shapeRatios } from './parts/shapes.ts';
+import { measureShape, measureTable, tableRatios } from './parts/table.ts';
+import { peerSides } from './peers.ts';
 import { measureStartUp } from './parts/start-up.ts';
-import { measureWholeJob } from './parts/whole-job.ts';
+import { measureVerbatim } from './parts/verbatim.ts';
 import {
   chunkFigures,
   compressedFigures,
   decodedFigures,
   record,
-  shapeFigures,
+  tableFigures,
   worseThanRecorded,
   type Figure,
 } from './recorded.ts';
-import { comparedText, matrixText, partText, shapesText, targetsText } from './report.ts';
+import { comparedText, matrixText, partText, ratiosText, targetsText } from './report.ts';
 import { withServer } from './server.ts';
+import { runEtl, shapePath } from './etl.ts';
+import { shape as orders } from './shapes/orders.ts';
 import { shapes } from './shapes/shapes.ts';
 import { judgeTargets, type TargetReport } from './targets.ts';
 
 type Measure = (bench: Bench) => Promise<PartReport>;
 
 const parts: Readonly<Record<string, Measure>> = {
-  load: measureLoad,
-  'whole-job': measureWholeJob,
-  'one-file': measureOneFile,
+  verbatim: measureVerbatim,
+  'by-month': measureByMonth,
   compressed: measureCompressed,
   http: measureHttp,
   encoded: measureEncoded,
@@ -101,6 +104,8 @@ const sizes = {
   matrix: { records: '100000', rounds: '5' },
   chunks: { records: '1', rounds: '1' },
   smoke: { records: '10000', rounds: '3' },
+  // The records are those of the files.
+  table: { records: '1', rounds: '5' },
 } as const;
 
 type Mode = keyof typeof sizes;
@@ -119,17 +124,20 @@ const readOptions = () => {
       rounds: { type: 'string' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string' },
-      table: { type: 'string', default: 'orders' },
+      table: { type: 'string' },
+      param: { type: 'string', multiple: true, default: [] },
+      night: { type: 'string', default: 'orders' },
+      wal: { type: 'string', default: 'minimal' },
       large: { type: 'boolean', default: false },
       floors: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   });
-  const { check, record: isRecording, json } = values;
-  const named = (['shapes', 'matrix', 'chunks', 'smoke'] as const).filter((mode) => values[mode]);
+  const { check, record: isRecording, json, wal, table } = values;
+  const named = (['shapes', 'matrix', 'chunks', 'smoke', 'table'] as const).filter((mode) => values[mode]);
   const everything: readonly Mode[] = check || isRecording ? ['shapes', 'matrix', 'chunks'] : ['parts'];
   const chosen = named.length > 0 ? named : everything;
-  const names = chosen[0] === 'parts' ? values.only : positionals[0];
+  const names = chosen[0] === 'parts' ? values.only : table === undefined ? positionals[0] : undefined;
   if (names !== undefined && chosen.length > 1)
     throw new Error(`what of ${names}? Name one of ${chosen.join(', ')}`);
   const optionsOf = (mode: Mode): BenchOptions => ({
@@ -138,19 +146,31 @@ const readOptions = () => {
     seed: readCount('seed', values.seed),
     large: values.large,
     floors: values.floors,
-    table: values.table,
+    night: values.night,
+    own:
+      table === undefined
+        ? undefined
+        : {
+            pipeline: table,
+            table: values.only,
+            params: Object.fromEntries(values.param.map((text) => text.split(/=(.*)/s))),
+            data: positionals,
+          },
   });
-  return { chosen, optionsOf, names, check, isRecording, json };
+  return { chosen, optionsOf, names, check, isRecording, json, wal };
 };
 
 const describeMachine = async ({ server, sessions }: Bench) => {
-  const [found] = await server.query('show server_version');
+  const [found] = await server.query(
+    `select current_setting('server_version') as version, current_setting('wal_level') as wal`,
+  );
   return {
     cpu: cpus()[0]?.model ?? '',
     cores: cpus().length,
     memoryBytes: totalmem(),
     node: process.version,
-    postgres: String(found!['server_version']),
+    postgres: String(found!['version']),
+    walLevel: String(found!['wal']),
     psql: sessions.description,
   };
 };
@@ -186,6 +206,19 @@ const measureParts = async (
   return reports;
 };
 
+/** Runs once what only the first run on a server does: it makes the bookkeeping. */
+const firstRun = async ({ server, dataset }: Bench): Promise<void> => {
+  const { directory } = await dataset(2, 2, orders.files);
+  await runEtl(server, { pipeline: shapePath('orders'), workers: 2, directory });
+};
+
+/** Ratios of tables, and what --check compares of them. */
+const ratiosOf = (reports: readonly PartReport[]): Report => {
+  const ratios = reports.flatMap((report) => tableRatios(report) ?? []);
+  if (ratios.length > 0) console.log(ratiosText(ratios));
+  return { parts: reports, figures: tableFigures(ratios) };
+};
+
 const chunkCosts = async (bench: Bench): Promise<Report> => {
   const figures = chunkFigures(await measureChunks(bench));
   for (const { name, value } of figures) console.log(`${name}: ${value.toFixed(2)}`);
@@ -200,10 +233,15 @@ const modes: Readonly<Record<Mode, (bench: Bench, names?: string) => Promise<Rep
     return { parts: reports, targets };
   },
   shapes: async (bench, names) => {
-    const reports = await measureParts(bench, shapeParts, names);
-    const ratios = reports.map(shapeRatios);
-    console.log(shapesText(ratios));
-    return { parts: reports, figures: shapeFigures(ratios) };
+    await firstRun(bench);
+    return ratiosOf(await measureParts(bench, shapeParts, names));
+  },
+  table: async (bench) => {
+    await firstRun(bench);
+    const job = await ownTable(bench.own!, bench.directory);
+    const report = await measureTable(bench, job, await peerSides(bench, job, job.dialect));
+    console.log(partText(report));
+    return ratiosOf([report]);
   },
   matrix: async (bench, names = '') => {
     const matrix = await measureMatrix(bench, names.split(','));
@@ -224,27 +262,32 @@ const modes: Readonly<Record<Mode, (bench: Bench, names?: string) => Promise<Rep
 const main = async (): Promise<void> => {
   if (platform() !== 'linux')
     throw new Error('the benchmark reads CPU and memory from /proc, which Linux has');
-  const { chosen, optionsOf, names, check, isRecording, json } = readOptions();
-  await withServer(async (server, directory) => {
-    const reports: (Report & Readonly<Record<'mode' | 'machine' | 'options' | 'files', unknown>>)[] = [];
-    for (const mode of chosen) {
-      const options = optionsOf(mode);
-      const bench = await openBench(options, server, join(directory, mode));
-      const machine = await describeMachine(bench);
-      const { cpu, cores, node, postgres, psql } = machine;
-      console.log(`${cores} cores of ${cpu} · Node ${node} · PostgreSQL ${postgres} · ${psql}`);
-      console.log(`${mode}: records ${options.records} · rounds ${options.rounds} · seed ${options.seed}`);
-      const report = await modes[mode](bench, names);
-      reports.push({ mode, machine, options, files: describeFiles(bench), ...report });
-    }
-    if (json !== undefined) writeFileSync(json, `${JSON.stringify(reports, null, 2)}\n`);
-    const figures = reports.flatMap((report) => report.figures ?? []);
-    if (isRecording) record(figures);
-    if (!check && !chosen.includes('smoke')) return;
-    const worse = worseThanRecorded(figures, chosen.includes('smoke') ? 'any' : 'still');
-    console.log(comparedText(figures.length, worse));
-    if (worse.length > 0) process.exitCode = 1;
-  });
+  const { chosen, optionsOf, names, check, isRecording, json, wal } = readOptions();
+  await withServer(
+    async (server, directory) => {
+      const reports: (Report & Readonly<Record<'mode' | 'machine' | 'options' | 'files', unknown>>)[] = [];
+      for (const mode of chosen) {
+        const options = optionsOf(mode);
+        const bench = await openBench(options, server, join(directory, mode));
+        const machine = await describeMachine(bench);
+        const { cpu, cores, node, postgres, walLevel, psql } = machine;
+        console.log(
+          `${cores} cores of ${cpu} · Node ${node} · PostgreSQL ${postgres}, wal_level ${walLevel} · ${psql}`,
+        );
+        console.log(`${mode}: records ${options.records} · rounds ${options.rounds} · seed ${options.seed}`);
+        const report = await modes[mode](bench, names);
+        reports.push({ mode, machine, options, files: describeFiles(bench), ...report });
+      }
+      if (json !== undefined) writeFileSync(json, `${JSON.stringify(reports, null, 2)}\n`);
+      const figures = reports.flatMap((report) => report.figures ?? []);
+      if (isRecording) record(figures);
+      if (!check && !chosen.includes('smoke')) return;
+      const worse = worseThanRecorded(figures, chosen.includes('smoke') ? 'any' : 'still');
+      console.log(comparedText(figures.length, worse));
+      if (worse.length > 0) process.exitCode = 1;
+    },
+    { wal_level: wal },
+  );
 };
 
 await main();

@@ -8,8 +8,10 @@ import { columnDigests, digestOf } from './sql.ts';
 /** One way to do the work. */
 export interface Side {
   readonly name: string;
-  /** Records that it loads in one turn, if that is what it does. */
+  /** Records that it loads in one turn, if that is what it does. By default the rows of its result. */
   readonly records?: number;
+  /** The side that its time is divided by; by default the first one. */
+  readonly like?: string;
   /** Does the work; gives what it took. */
   readonly run: () => Promise<Usage>;
   /** Queries that give the rows it made; rows under one name must be the same on all sides of as many records. */
@@ -28,7 +30,7 @@ export interface Turn extends Usage {
   readonly logMegabytes: number;
 }
 
-export interface SideReport extends Pick<Side, 'name' | 'records'> {
+export interface SideReport extends Pick<Side, 'name' | 'records' | 'like'> {
   readonly median: Turn;
   readonly rounds: readonly Turn[];
 }
@@ -37,6 +39,8 @@ export interface SideReport extends Pick<Side, 'name' | 'records'> {
 export interface PartReport {
   readonly part: string;
   readonly title: string;
+  /** Number of fields of a record. */
+  readonly fields?: number;
   readonly sides: readonly SideReport[];
 }
 
@@ -94,6 +98,7 @@ export const compare = async (
 ): Promise<readonly SideReport[]> => {
   const usages = new Map<Side, Turn[]>(sides.map((side) => [side, []]));
   const expected = new Map<string, Expected>();
+  const rowsOf = new Map<Side, number>();
   for (let round = 1; round <= rounds; round += 1)
     for (const side of sides) {
       await server.query(side.reset);
@@ -106,6 +111,7 @@ export const compare = async (
       usages.get(side)!.push(usage);
       for (const [result, rows] of Object.entries(side.results)) {
         const digest = await digestOf(server, rows);
+        rowsOf.set(side, Number.parseInt(digest, 10));
         const key = `${result} of ${side.records}`;
         const first = expected.get(key);
         if (first === undefined) expected.set(key, { side, digest });
@@ -114,8 +120,8 @@ export const compare = async (
       await server.query(side.leave ?? side.reset);
     }
   return sides.map((side) => {
-    const { name, records } = side;
+    const { name, records = rowsOf.get(side), like } = side;
     const taken = usages.get(side)!;
-    return { name, records, median: medianTurn(taken), rounds: taken };
+    return { name, records, like, median: medianTurn(taken), rounds: taken };
   });
 };

@@ -3,8 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Bench } from './bench-context.ts';
-import type { Dataset } from './generate.ts';
-import type { PsqlScript, Shape } from './shapes/contract.ts';
+import type { PsqlScript } from './shapes/contract.ts';
 import { dropSchemas, sessionStart } from './sides.ts';
 
 const schema = 'bench_binary';
@@ -16,16 +15,22 @@ export interface BinaryRows {
   readonly paths: readonly string[];
 }
 
+/** Files, and a directory that holds them. */
+export interface LoadedFiles {
+  readonly directory: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
 /** Makes two files of binary rows, each with half of the rows of these files, as the table of the shape has them. */
 export const makeBinaryRows = async (
   { server, sessions }: Bench,
-  { name, script }: Shape,
-  { directory, files }: Pick<Dataset, 'directory' | 'files'>,
+  script: PsqlScript,
+  { directory, files }: LoadedFiles,
 ): Promise<BinaryRows> => {
   // The directory of the files contains nothing else.
   const aside = `${directory}-binary`;
   mkdirSync(aside, { recursive: true });
-  const paths = [1, 2].map((half) => join(aside, `${name}-${basename(files[0]!.path)}-${half}.bin`));
+  const paths = [1, 2].map((half) => join(aside, `${basename(files[0]!.path)}-${half}.bin`));
   const middle = `format('(%s,0)', pg_relation_size('${rows}') / current_setting('block_size')::integer / 2)::tid`;
   await server.query(`${dropSchemas(schema)}; create schema ${schema}`);
   await sessions.run([

@@ -8,7 +8,8 @@ import { makeBinaryRows, type BinaryRows } from './floors.ts';
 import type { Dataset, FileKind } from './generate.ts';
 import type { Usage } from './measure.ts';
 import { randomFrom } from './random.ts';
-import type { Night, Shape } from './shapes/contract.ts';
+import { scriptOf } from './derive-script.ts';
+import type { Night, PsqlScript, Shape } from './shapes/contract.ts';
 import { shapes } from './shapes/shapes.ts';
 import { dropSchemas, resetScripts, scriptSide, tuned, type Stages } from './sides.ts';
 import { scriptSchema } from './sql.ts';
@@ -20,14 +21,14 @@ export const theirs = `${scriptSchema}.night`;
 export const staged = `${scriptSchema}.staged`;
 const base = 'bench_base.night';
 
-export type NightShape = Shape & { readonly night: Night };
+export type NightShape = Shape & { readonly night: Night; readonly script: PsqlScript };
 
 /** A shape by its name, which must be one that a night is put to. */
 export const nightShape = (name: string): NightShape => {
-  const known = shapes.filter((shape): shape is NightShape => shape.night !== undefined);
+  const known = shapes.filter(({ night }) => night !== undefined);
   const found = known.find((shape) => shape.name === name);
-  if (found !== undefined) return found;
-  throw new Error(`there is no --table ${name}; there are ${known.map((shape) => shape.name).join(', ')}`);
+  if (found !== undefined) return { ...found, night: found.night!, script: scriptOf(found).script };
+  throw new Error(`there is no --night ${name}; there are ${known.map((shape) => shape.name).join(', ')}`);
 };
 
 const addKey = (table: string, key: readonly string[]): string =>
@@ -46,7 +47,7 @@ type Publish = 'append' | 'merge' | 'history';
 
 /** Runs the pipeline of the nights: all of the files, or those that are new. */
 const runFiles = async (
-  { server, table }: Bench,
+  { server, night: table }: Bench,
   publish: Publish,
   directory: string,
   files: string,
@@ -76,7 +77,7 @@ export const runNight = (bench: Bench, publish: Publish, directory: string, file
   runFiles(bench, publish, directory, files, false);
 
 /** A script that copies a file into a table of its own, and goes on from there. */
-export const stagedScript = ({ script }: Shape, path: string, statements: readonly string[]): Stages => [
+export const stagedScript = ({ script }: NightShape, path: string, statements: readonly string[]): Stages => [
   [
     [
       ...tuned,
@@ -165,7 +166,7 @@ export interface ChangingNight extends Required<NightTable> {
 export const changingSides = async (bench: Bench, changing: ChangingNight): Promise<readonly Side[]> => {
   const { shape, publish, night, records, nameEnd, key, rowsOf, scripts, fastest, etl } = changing;
   const statementsOf = (name: string): readonly string[] => [`analyze ${staged}`, ...scripts[name]!];
-  const binary = bench.floors ? await makeBinaryRows(bench, shape, night) : undefined;
+  const binary = bench.floors ? await makeBinaryRows(bench, shape.script, night) : undefined;
   return [
     ...Object.keys(scripts).map((name) =>
       nightScriptSide(bench, name, changing, stagedScript(shape, night.files[0]!.path, statementsOf(name))),

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { PartReport } from './compare.ts';
 import type { ChunkCost } from './parts/chunks.ts';
 import type { Decoded, ServerInput } from './parts/matrix.ts';
-import type { ShapeRatios } from './parts/shapes.ts';
+import type { TableRatios } from './parts/table.ts';
 
 /**
  * How far above its record a figure may be, as what that is multiplied by and what is added: on a machine that does nothing else,
@@ -44,12 +44,12 @@ type Recorded = Readonly<Record<string, number>>;
 
 const readRecorded = (): Recorded => JSON.parse(readFileSync(path, 'utf8')) as Recorded;
 
-export const shapeFigures = (shapes: readonly ShapeRatios[]): readonly Figure[] =>
-  shapes.flatMap(({ shape, load, whole, unstaged, cpu }) => [
-    { name: `${shape}: load ÷ psql`, kind: 'job', value: load },
-    { name: `${shape}: whole job ÷ psql`, kind: 'job', value: whole },
-    { name: `${shape}: whole job without staging ÷ psql`, kind: 'job', value: unstaged },
-    { name: `${shape}: CPU of the whole job ÷ psql`, kind: 'job', value: cpu },
+export const tableFigures = (tables: readonly TableRatios[]): readonly Figure[] =>
+  tables.flatMap(({ table, load, staged, direct, cpu }) => [
+    { name: `${table}: load ÷ psql`, kind: 'job', value: load },
+    { name: `${table}: staged ÷ psql`, kind: 'job', value: staged },
+    { name: `${table}: direct ÷ psql`, kind: 'job', value: direct },
+    { name: `${table}: CPU, staged ÷ psql`, kind: 'job', value: cpu },
   ]);
 
 export const decodedFigures = (cells: readonly (Decoded & Partial<ServerInput>)[]): readonly Figure[] =>

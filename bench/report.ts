@@ -2,7 +2,7 @@
 
 import type { PartReport, SideReport } from './compare.ts';
 import type { Cell } from './parts/matrix.ts';
-import type { ShapeRatios } from './parts/shapes.ts';
+import type { TableRatios } from './parts/table.ts';
 import type { Compared } from './recorded.ts';
 import type { TargetReport } from './targets.ts';
 
@@ -26,13 +26,17 @@ const sideColumns = [
   'max',
   's/million',
   'client CPU',
+  'ns a field',
   'server CPU',
   'MB',
   'log MB',
-  '÷ first',
 ];
 
-const sideRow = ({ name, records, median, rounds }: SideReport, first: number): readonly string[] => {
+const sideRow = (
+  { name, records, median, rounds }: SideReport,
+  like: number,
+  fields: number | undefined,
+): readonly string[] => {
   const { seconds, clientSeconds, serverSeconds, megabytes, logMegabytes } = median;
   const all = rounds.map((round) => round.seconds);
   return [
@@ -42,10 +46,13 @@ const sideRow = ({ name, records, median, rounds }: SideReport, first: number): 
     Math.max(...all).toFixed(2),
     records === undefined ? '–' : (seconds / (records / 1e6)).toFixed(2),
     clientSeconds.toFixed(2),
+    records === undefined || fields === undefined
+      ? '–'
+      : ((clientSeconds * 1e9) / records / fields).toFixed(1),
     serverSeconds.toFixed(2),
     megabytes.toFixed(0),
     logMegabytes.toFixed(0),
-    (seconds / first).toFixed(2),
+    (seconds / like).toFixed(2),
   ];
 };
 
@@ -59,13 +66,17 @@ const stepsText = ({ name, median: { steps } }: SideReport): readonly string[] =
           .join(' · ')}`,
       ];
 
-/** The sides of a part, each against the first of them. */
-export const partText = ({ title, sides }: PartReport): string => {
-  const first = sides[0]!.median.seconds;
+/** The sides of a part, each against one of them. */
+export const partText = ({ title, fields, sides }: PartReport): string => {
+  const secondsOf = (wanted = sides[0]!.name): number =>
+    sides.find(({ name }) => name === wanted)!.median.seconds;
   return [
     '',
     title,
-    table([sideColumns, ...sides.map((side) => sideRow(side, first))]),
+    table([
+      [...sideColumns, sides.some(({ like }) => like) ? '÷ its script' : '÷ first'],
+      ...sides.map((side) => sideRow(side, secondsOf(side.like), fields)),
+    ]),
     ...sides.flatMap(stepsText),
   ].join('\n');
 };
@@ -80,16 +91,20 @@ export const targetsText = (targets: readonly TargetReport[]): string => {
   return `\nTargets\n${table([['', 'measured', 'at most', ''], ...rows])}`;
 };
 
-/** The worst shape first. */
-export const shapesText = (ratios: readonly ShapeRatios[]): string => {
+/** The worst table first. */
+export const ratiosText = (ratios: readonly TableRatios[]): string => {
   const rows = ratios
-    .toSorted((a, b) => b.load - a.load)
-    .map(({ shape, load, whole, unstaged, cpu, floors }) => [
-      shape,
-      ...[load, whole, unstaged, cpu, floors?.load, floors?.whole].map((ratio) => ratio?.toFixed(2) ?? '–'),
+    .toSorted((a, b) => b.direct - a.direct)
+    .map(({ table: name, load, staged, direct, cpu, floors }) => [
+      name,
+      ...[load, staged, direct, cpu, floors?.load, floors?.staged, floors?.direct].map(
+        (ratio) => ratio?.toFixed(2) ?? '–',
+      ),
     ]);
-  const titles = ['', 'load', 'whole job', 'without staging', 'CPU', 'floor: load', 'floor: whole job'];
-  return `\nsluice ÷ the best psql script\n${table([titles, ...rows])}`;
+  const titles = ['', 'load', 'staged', 'direct', 'CPU', 'floor: load', 'floor: staged', 'floor: direct'];
+  return `
+sluice ÷ psql, staged against staged and direct against direct
+${table([titles, ...rows])}`;
 };
 
 /** Nanoseconds a field, and what is left to JavaScript. */

@@ -19,6 +19,7 @@ export interface BenchServer {
 /** Hands a running server and an empty directory to a function; removes both when it ends, however it ends. */
 export const withServer = async <T>(
   work: (server: BenchServer, directory: string) => Promise<T>,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<T> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   // The server runs as somebody else when we are root, and must get to its data.
@@ -26,7 +27,7 @@ export const withServer = async <T>(
   const etlDirectory = join(directory, '.etl');
   const interrupted = interruption();
   try {
-    const { url, pid } = await startServerAt(etlDirectory, {});
+    const { url, pid } = await startServerAt(etlDirectory, settings);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {

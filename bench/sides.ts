@@ -1,15 +1,13 @@
 // The sides that more than one part compares: runs of `etl`, and sessions of psql.
 
-import { stagingTable } from '../src/db/staging.ts';
 import type { Bench } from './bench-context.ts';
 import type { Side } from './compare.ts';
 import { pipelinePath, runEtl } from './etl.ts';
 import type { Dataset } from './generate.ts';
-import { hourlyHeader } from './hourly-files.ts';
 import { measured, type Usage } from './measure.ts';
 import type { Session } from './psql.ts';
 import type { PsqlScript } from './shapes/contract.ts';
-import { createTextTable, scriptSchema, usualCasts } from './sql.ts';
+import { scriptSchema } from './sql.ts';
 
 export const dropSchemas = (...names: readonly string[]): string =>
   `drop schema if exists ${names.join(', ')} cascade`;
@@ -54,25 +52,6 @@ export const etlSide = (
   reset: dropSchemas('bench_observation'),
 });
 
-/** The load step of `etl run` in the verbatim lane. */
-export const verbatimSide = (
-  { server }: Bench,
-  name: string,
-  { directory, records }: Dataset,
-  workers: number,
-): Side => {
-  const staging = stagingTable('bench_verbatim', 'observation');
-  return {
-    name,
-    records,
-    run: async () =>
-      (await runEtl(server, { pipeline: pipelinePath('verbatim.ts'), workers, directory, keepStaging: true }))
-        .load,
-    results: { fields: `select * from ${staging}` },
-    reset: `${dropSchemas('bench_verbatim')}; drop table if exists ${staging}`,
-  };
-};
-
 /** Stages of psql sessions, in a schema that holds nothing but what `prepare` makes. */
 export const scriptSide = (
   { server, sessions }: Bench,
@@ -88,29 +67,3 @@ export const scriptSide = (
   results,
   reset: `${resetScripts}; ${prepare}`,
 });
-
-/** What `\copy` of text is compared by: its fields, or the observations that they are. */
-const copyResults = {
-  fields: `select * from ${scriptSchema}.raw`,
-  observations: `select ${usualCasts} from ${scriptSchema}.raw`,
-};
-
-/** `\copy` of files into one text table that is there: in one session, or in one for each file. */
-export const copySide = (
-  bench: Bench,
-  name: string,
-  dataset: Dataset,
-  kind: 'table' | 'unlogged table',
-  sessions: 'one' | 'parallel',
-  result: keyof typeof copyResults,
-): Side => {
-  const copies = dataset.files.map(({ path }) => ({ copy: `${scriptSchema}.raw`, file: path }));
-  return scriptSide(
-    bench,
-    name,
-    dataset,
-    [sessions === 'parallel' ? copies.map((copy) => [copy]) : [copies]],
-    { [result]: copyResults[result] },
-    createTextTable('raw', hourlyHeader, kind),
-  );
-};

@@ -8,16 +8,15 @@ import { compressedSide, compressionNames, plainSide } from './parts/compressed.
 import { encodedSide } from './parts/encoded.ts';
 import { decoderSides } from './parts/decoder.ts';
 import { distanceSides } from './parts/distance.ts';
-import { loadSides } from './parts/load.ts';
+import { byMonthSides } from './parts/by-month.ts';
 import { monthsSides } from './parts/months.ts';
 import { mergeParts, mergeSides } from './parts/merge.ts';
 import { nightlySides } from './parts/nightly.ts';
 import { objectsSides } from './parts/objects.ts';
-import { oneFileSides } from './parts/one-file.ts';
 import { textRowsSides } from './parts/text-rows.ts';
 import { scalingSide, twoWorkers } from './parts/scaling.ts';
 import { startUpSides } from './parts/start-up.ts';
-import { wholeJobSides } from './parts/whole-job.ts';
+import { verbatimSides } from './parts/verbatim.ts';
 
 export interface TargetReport {
   readonly name: string;
@@ -46,8 +45,6 @@ const ratio = (
   const own = usages.get(ours)?.[measure];
   return own === undefined || others.length === 0 ? undefined : own / Math.min(...others);
 };
-
-const bestScripts = [wholeJobSides.bestInserts, wholeJobSides.bestSelect];
 
 /** Seconds a record of one side. */
 const perRecord = (sides: readonly SideReport[], wanted: string): number | undefined => {
@@ -85,9 +82,6 @@ export const judgeTargets = (
   reports: readonly PartReport[],
   options: BenchOptions,
 ): readonly TargetReport[] => {
-  const load = findUsages(reports, 'load');
-  const wholeJob = findUsages(reports, 'whole-job');
-  const oneFile = findUsages(reports, 'one-file');
   const compressed = findUsages(reports, 'compressed');
   const textRows = findUsages(reports, 'text-rows');
   const decoder = findUsages(reports, 'decoder');
@@ -100,26 +94,9 @@ export const judgeTargets = (
   };
   return [
     target(
-      'load, 2 workers ÷ two parallel \\copy, unlogged',
-      0.6,
-      ratio(load, loadSides.compiled, [loadSides.unloggedTwo]),
-    ),
-    target('whole job ÷ usual psql script', 0.35, ratio(wholeJob, wholeJobSides.etl, [wholeJobSides.usual])),
-    target('whole job ÷ best psql script', 0.45, ratio(wholeJob, wholeJobSides.etl, bestScripts)),
-    target(
-      "whole job, staging: 'none' ÷ best psql script",
-      0.4,
-      ratio(wholeJob, wholeJobSides.unstaged, bestScripts),
-    ),
-    target(
       'whole job, partitions by month ÷ one table',
-      0.9,
-      ratio(wholeJob, wholeJobSides.divided, [wholeJobSides.etl]),
-    ),
-    target(
-      'one big file, 2 workers ÷ one \\copy, unlogged',
-      0.6,
-      ratio(oneFile, oneFileSides.twoWorkers, [oneFileSides.copy]),
+      1,
+      ratio(findUsages(reports, 'by-month'), byMonthSides.partitioned, [byMonthSides.one]),
     ),
     ...compressionNames.map((name) =>
       target(
@@ -154,13 +131,13 @@ export const judgeTargets = (
     ...Object.keys(mergeParts).map((part) =>
       target(
         `${part} ÷ best psql script`,
-        0.7,
+        0.85,
         ratio(findUsages(reports, part), mergeSides.etl, Object.values(mergeSides.scripts)),
       ),
     ),
     target(
       'one month of sixty replaced ÷ that month loaded alone',
-      1.2,
+      1.25,
       ratio(findUsages(reports, 'months'), monthsSides.touched, [monthsSides.alone]),
     ),
     target(
@@ -169,9 +146,9 @@ export const judgeTargets = (
       ratio(findUsages(reports, 'distance'), distanceSides.far, [distanceSides.near]),
     ),
     target(
-      'verbatim lane, 1 worker ÷ \\copy, unlogged',
+      'text staging, 1 worker ÷ \\copy, unlogged',
       1.05,
-      ratio(load, loadSides.verbatim, [loadSides.unlogged]),
+      ratio(findUsages(reports, 'verbatim'), verbatimSides.etl, [verbatimSides.copy]),
     ),
     target(
       'rows as text, 2 workers ÷ csv-parse + pg-copy-streams',

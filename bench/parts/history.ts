@@ -50,7 +50,7 @@ const scriptsOf = ({ key, others }: Night): Scripts => {
 
 export const measureHistory = async (bench: Bench): Promise<PartReport> => {
   const { server, records, rounds } = bench;
-  const shape = nightShape(bench.table);
+  const shape = nightShape(bench.night);
   const { key, others } = shape.night;
   const scripts = scriptsOf(shape.night);
   const there = await bench.dataset(records * 5, 5, shape.files);

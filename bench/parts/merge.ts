@@ -82,7 +82,7 @@ const scriptsOf = ({ key, others }: Night): Scripts => {
 };
 
 const measureNight = async (bench: Bench, { part, title, of, differing }: Part): Promise<PartReport> => {
-  const shape = nightShape(bench.table);
+  const shape = nightShape(bench.night);
   const { key } = shape.night;
   const scripts = scriptsOf(shape.night);
   const there = await bench.dataset(bench.records * 5, 5, shape.files);

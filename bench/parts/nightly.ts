@@ -30,7 +30,7 @@ export const nightlySides = {
 
 export const measureNightly = async (bench: Bench): Promise<PartReport> => {
   const { server, records, rounds } = bench;
-  const shape = nightShape(bench.table);
+  const shape = nightShape(bench.night);
   const {
     script: { copy },
     files: kind,
@@ -45,7 +45,7 @@ export const measureNightly = async (bench: Bench): Promise<PartReport> => {
   const insert = `insert into ${theirs} select * from ${staged}`;
   const sorted = [`${insert} order by ${key.join(', ')}`];
   const floors = async (): Promise<readonly Side[]> => {
-    const binary = await makeBinaryRows(bench, shape, { directory, files: files.slice(-1) });
+    const binary = await makeBinaryRows(bench, shape.script, { directory, files: files.slice(-1) });
     return [script(floorOf(nightlySides.sorted), binaryScript(binary, sorted))];
   };
   const sides: readonly Side[] = [

@@ -1,5 +1,5 @@
-// A shape: a table as people have it, with files of any size and the best psql script for it. One file a shape, which is also the
-// pipeline that sluice runs; all are listed in shapes.ts.
+// A shape: a table as people have it, with files of any size. One file a shape, which is also the pipeline that sluice runs; all are
+// listed in shapes.ts.
 
 import type { Pipeline } from 'sluice';
 import { z } from 'zod';
@@ -17,7 +17,8 @@ export interface Shape {
   /** What its file exports as a pipeline. */
   readonly pipeline: Pipeline;
   readonly files: FileKind;
-  readonly script: PsqlScript;
+  /** Where casts by hand are faster than those that are derived from the columns. */
+  readonly script?: PsqlScript;
   readonly night?: Night;
 }
 

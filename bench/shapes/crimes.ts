@@ -131,13 +131,4 @@ export const shape: Shape = {
       'ID,Case Number,Date,Block,IUCR,Primary Type,Description,Location Description,Arrest,Domestic,Beat,District,Ward,Community Area,FBI Code,X Coordinate,Y Coordinate,Year,Updated On,Latitude,Longitude,Location\n',
     lines,
   },
-  script: {
-    settings: 'set datestyle = iso, mdy',
-    copy: 'format csv, header',
-    loaded: `id integer, case_number text, happened_at timestamp, block text, iucr varchar(4), kind text, description text, place text,
-      arrest boolean, domestic boolean, beat smallint, district smallint, ward smallint, community smallint, fbi_code varchar(3),
-      x integer, y integer, year smallint, updated_at timestamp, latitude double precision, longitude double precision,
-      location text`,
-    finish: ['alter table $ add primary key (id)'],
-  },
 };

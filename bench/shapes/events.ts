@@ -117,12 +117,6 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    copy: 'format csv, header',
-    loaded: `event_id uuid, occurred_at timestamptz, session_id uuid, user_id bigint, name text, url text, referrer text,
-      user_agent text, country varchar(2), is_bot boolean, duration_ms integer, properties jsonb`,
-    finish: ['alter table $ add primary key (event_id)'],
-  },
   night: {
     key: primaryKey,
     others: othersOf(columns, primaryKey),

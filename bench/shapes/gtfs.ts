@@ -83,12 +83,6 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    copy: 'format csv, header',
-    loaded: `trip_id text, arrival time, departure time, stop_id text, stop_sequence integer, headsign text, pickup_type smallint,
-      drop_off_type smallint, distance double precision, timepoint boolean`,
-    finish: ['alter table $ add primary key (trip_id, stop_sequence)'],
-  },
   night: {
     key: primaryKey,
     others: othersOf(columns, primaryKey),

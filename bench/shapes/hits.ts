@@ -156,9 +156,4 @@ export const shape: Shape = {
       return batchesOf(() => `${makers.map((make) => make(random)).join(',')}\n`);
     },
   },
-  script: {
-    copy: 'format csv',
-    loaded: layout,
-    finish: [`alter table $ add primary key (${primaryKey.join(', ')})`],
-  },
 };

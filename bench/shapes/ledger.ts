@@ -109,15 +109,4 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    // The server reads the dates itself; a decimal comma it does not, nor these booleans.
-    settings: 'set datestyle = iso, dmy',
-    copy: `format csv, header, delimiter ';'`,
-    loaded: `number integer, booked_on date, entered_at timestamp, account integer, contra integer, partner text, iban varchar(34),
-      purpose text, net text, tax_rate text, gross text, currency varchar(3), settled text`,
-    casts: `number, booked_on, entered_at, account, contra, partner, iban, purpose,
-      translate(net, ',.', '.')::numeric(14,2) as net, translate(tax_rate, ',', '.')::real as tax_rate,
-      translate(gross, ',.', '.')::numeric(14,2) as gross, currency, settled = 'ja' as settled`,
-    finish: ['alter table $ add primary key (number)'],
-  },
 };

@@ -120,11 +120,4 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    copy: `format text, delimiter '|'`,
-    loaded: `orderkey bigint, partkey integer, suppkey integer, linenumber integer, quantity numeric(15,2), extendedprice numeric(15,2),
-      discount numeric(15,2), tax numeric(15,2), returnflag varchar(1), linestatus varchar(1), shipdate date, commitdate date,
-      receiptdate date, shipinstruct varchar(25), shipmode varchar(10), comment varchar(44)`,
-    finish: ['alter table $ add primary key (orderkey, linenumber)'],
-  },
 };

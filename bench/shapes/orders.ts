@@ -82,12 +82,6 @@ export const shape: Shape = {
     nameEnd: 'orders.csv',
     ...orderLines,
   },
-  script: {
-    copy: 'format csv, header',
-    loaded: `id uuid, created_at timestamptz, updated_at timestamp, customer integer, amount numeric, paid boolean,
-      country varchar(2), note text`,
-    finish: ['alter table $ add primary key (id)'],
-  },
   night: {
     key: primaryKey,
     others: othersOf(columns, primaryKey),

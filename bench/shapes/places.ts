@@ -157,12 +157,4 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    copy: `format csv, delimiter E'\\t', quote E'\\x01'`,
-    loaded: `geonameid integer, name text, asciiname text, alternatenames text, latitude double precision,
-      longitude double precision, feature_class varchar(1), feature_code varchar(10), country_code varchar(2), cc2 text,
-      admin1_code text, admin2_code text, admin3_code text, admin4_code text, population bigint, elevation integer,
-      dem integer, timezone text, modification_date date`,
-    finish: ['alter table $ add primary key (geonameid)'],
-  },
 };

@@ -118,10 +118,4 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    copy: 'format csv, force_null (postcode, number, flat, street, locality, town, district, county)',
-    loaded: `id uuid, price integer, sold_on date, postcode text, kind varchar(1), is_new boolean, tenure varchar(1), number text,
-      flat text, street text, locality text, town text, district text, county text, category varchar(1), status varchar(1)`,
-    finish: ['alter table $ add primary key (id)'],
-  },
 };

@@ -86,12 +86,4 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    copy: 'format csv, header',
-    loaded: `vendor smallint, picked_up_at timestamp, dropped_off_at timestamp, passengers smallint, distance double precision,
-      rate_code smallint, stored boolean, from_zone smallint, to_zone smallint, payment smallint, fare numeric(8,2),
-      extra numeric(8,2), mta_tax numeric(8,2), tip numeric(8,2), tolls numeric(8,2), improvement numeric(8,2),
-      total numeric(8,2), congestion numeric(8,2)`,
-    finish: [],
-  },
 };

@@ -96,11 +96,4 @@ export const shape: Shape = {
       });
     },
   },
-  script: {
-    // A byte that no file has, because quotes are data.
-    copy: `format csv, header, delimiter E'\\t', quote E'\\x01', null '\\N'`,
-    loaded: `tconst text, title_type text, primary_title text, original_title text, is_adult boolean, start_year smallint,
-      end_year smallint, runtime_minutes integer, genres text`,
-    finish: ['alter table $ add primary key (tconst)'],
-  },
 };
