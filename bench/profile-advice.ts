@@ -57,14 +57,14 @@ await withServer(async ({ url }, directory) => {
       const direct = await run(cwd, pipeline, 'none');
       const said = staged.profile!.advice.join(' ');
       if (round === 0) console.log(`${name}: ${said}`);
-      const [, predicted = '0'] = /would save about (\d+) %/.exec(said) ?? [];
+      const [, predicted = '0'] = /would save about ([\d.]+) s of/.exec(said) ?? [];
       rounds.push({ staged: staged.seconds, direct: direct.seconds, predicted: Number(predicted) });
     }
     const [staged, direct, predicted] = (['staged', 'direct', 'predicted'] as const).map((key) =>
       median(rounds.map((round) => round[key])),
     ) as [number, number, number];
     console.log(
-      `${name}: predicted ${predicted} %, saved ${Math.round(100 * (1 - direct / staged))} % (${staged.toFixed(2)} s, then ${direct.toFixed(2)} s)`,
+      `${name}: predicted ${predicted.toFixed(1)} s, saved ${(staged - direct).toFixed(1)} s (${staged.toFixed(2)} s, then ${direct.toFixed(2)} s)`,
     );
   }
 });

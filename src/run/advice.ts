@@ -2,10 +2,11 @@
 // docs/operations/scale.md, "What a profile says", compares predictions with measured runs.
 
 import { formatSeconds } from '../core/amounts.ts';
-import type { PipelineSpec, SourceTableSpec } from '../core/declaration.ts';
+import type { PipelineSpec } from '../core/declaration.ts';
 import type { RunStep, StepTime } from '../core/model.ts';
 import type { MachineUse, Measurements } from '../core/profile.ts';
-import { meaningOf } from '../publish/modes/meanings.ts';
+import { firstOf } from '../core/wording.ts';
+import { needOfStaging } from '../pipeline/check/table-checks.ts';
 
 /** If the machine is busier than this, more workers do not help. */
 const busyShareMin = 0.85;
@@ -18,6 +19,7 @@ const workedShareMin = 0.5;
 /** In a step shorter than this, starting threads takes as long as their work. */
 const waitingSecondsMin = 2;
 const savingShareMin = 0.05;
+const tablesNamedMax = 5;
 /**
  * Extra time of COPY when its rows are logged, as a share of its unlogged time
  * (docs/experiments.md, experiment 1).
@@ -102,45 +104,43 @@ const buildAdvice = ({ build }: Measurements): string => {
   return `Building takes longer than loading: rows ${percent(ofWhat('rows') / total)}, keys and indexes ${percent(keys)}. Fewer indexes, more maintenance_work_mem or more cores for the server shorten it.`;
 };
 
-/**
- * Returns the tables that could use `staging: 'none'`: they are replaced as a whole by the
- * unchanged rows of files.
- */
-const couldLoadDirectly = ({ tables }: PipelineSpec): ReadonlySet<string> => {
-  const direct = tables.filter(
-    (table): table is SourceTableSpec =>
-      table.kind === 'source' &&
-      table.staging === 'typed' &&
-      table.transform === undefined &&
-      table.partitionBy === undefined &&
-      !meaningOf(table.publish).takesParts,
-  );
-  return new Set(direct.map(({ name }) => name));
+/** Returns the names of the tables that are staged although nothing needs it. */
+const couldLoadDirectly = ({ tables }: PipelineSpec): readonly string[] =>
+  tables
+    .filter((one) => one.kind === 'source' && one.staging === 'typed' && needOfStaging(one) === undefined)
+    .map(({ name }) => name);
+
+/** Begins the sentence about `staging: 'none'`. By these words, a plan finds an earlier run's figure. */
+const directWords = (tables: readonly string[]): string =>
+  `staging: 'none' for ${firstOf(tables, tablesNamedMax).join(', ')} would save about`;
+
+/** Returns what an earlier run said about the tables that could do without staging now. */
+export const directAdvice = (spec: PipelineSpec, advice: readonly string[]): string | undefined => {
+  const tables = couldLoadDirectly(spec);
+  return tables.length === 0 ? undefined : advice.find((text) => text.startsWith(directWords(tables)));
 };
 
 /**
- * Share of the run's time that `staging: 'none'` would save: rows are not written a second time,
- * but COPY writes them to the write-ahead log.
+ * Returns the seconds that `staging: 'none'` would save: rows are not written a second time, but
+ * COPY writes them to the write-ahead log.
  */
 const savedWithoutStaging = (
   profile: Measurements,
   steps: readonly StepTime[],
-  spec: PipelineSpec,
+  tables: readonly string[],
 ): number => {
-  const tables = couldLoadDirectly(spec);
-  const total = sum(steps.map(({ seconds }) => seconds));
   const buildTotal = sum(profile.build.map(({ seconds }) => seconds));
-  if (total === 0 || buildTotal === 0) return 0;
+  if (buildTotal === 0) return 0;
   const rows = sum(
     profile.build
-      .filter(({ table, what }) => what === 'rows' && tables.has(table))
+      .filter(({ table, what }) => what === 'rows' && tables.includes(table))
       .map(({ seconds }) => seconds),
   );
   // Tables are built side by side, so a table gets its share of the step's duration.
   const saved = (rows / buildTotal) * secondsOf(steps, 'build');
-  const loads = profile.load.filter(({ table }) => tables.has(table));
+  const loads = profile.load.filter(({ table }) => tables.includes(table));
   const waited = loadShares({ ...profile, load: loads }).copy * secondsOf(steps, 'load');
-  return (saved - waited * logCostShare) / total;
+  return saved - waited * logCostShare;
 };
 
 const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | undefined => {
@@ -163,13 +163,14 @@ export const adviceOf = (
   const isUndisturbed = profile.machine.every(
     (machine) => machine.step !== 'load' || othersOf(machine) <= othersShareMax,
   );
-  const saved = isUndisturbed ? savedWithoutStaging(profile, steps, spec) : 0;
+  const tables = couldLoadDirectly(spec);
+  const saved = isUndisturbed ? savedWithoutStaging(profile, steps, tables) : 0;
   return [
     loadAdvice(profile, secondsOf(steps, 'load')),
     ...(builds ? [buildAdvice(profile)] : []),
-    ...(saved >= savingShareMin
+    ...(saved > savingShareMin * seconds
       ? [
-          `staging: 'none' would save about ${percent(saved)} of the run: rows are written once then, and a chunk that is aborted leaves dead rows.`,
+          `${directWords(tables)} ${formatSeconds(saved)} of ${formatSeconds(seconds)}: rows are written once then, and a chunk that is aborted leaves dead rows.`,
         ]
       : []),
   ];

@@ -14,6 +14,7 @@ import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import { namesOfTouched } from '../publish/modes/replace/touched.ts';
 import { freeBytesOf } from '../db/session/facts.ts';
+import { directAdvice } from '../run/advice.ts';
 import { preflight } from '../run/preflight.ts';
 import { plural } from '../core/wording.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
@@ -34,26 +35,41 @@ const runsCompared = 10;
 
 const bytesOf = ({ files }: PlannedTable): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Estimates seconds by the recent run with the most similar size, scaled up to more bytes. */
-const foreseenSeconds = async (
-  client: Client,
-  pipeline: string,
-  planned: readonly PlannedTable[],
-): Promise<number | null> => {
-  const bytes = planned.reduce((sum, table) => sum + bytesOf(table), 0);
-  const { rows } = await client.query<{ seconds: number; bytes: number }>(
-    `select extract(epoch from r.finished_at - r.started_at)::float8 as seconds, f.bytes
+interface EarlierRun {
+  readonly id: number;
+  readonly seconds: number;
+  readonly bytes: number;
+  readonly advice: readonly string[] | null;
+}
+
+/** Returns the last published runs, the newest first. */
+const earlierRuns = async (client: Client, pipeline: string): Promise<readonly EarlierRun[]> => {
+  const { rows } = await client.query<EarlierRun>(
+    `select r.id::float8, r.advice, extract(epoch from r.finished_at - r.started_at)::float8 as seconds, f.bytes
       from etl.run r cross join lateral (
         select coalesce(sum(bytes), 0)::float8 as bytes from etl.source_file where run_id = r.id
       ) f
       where r.pipeline = $1 and r.state = 'published' order by r.id desc limit ${runsCompared}`,
     [pipeline],
   );
+  return rows;
+};
+
+/** Estimates seconds by the recent run with the most similar size, scaled up to more bytes. */
+const foreseenSeconds = (runs: readonly EarlierRun[], planned: readonly PlannedTable[]): number | null => {
+  const bytes = planned.reduce((sum, table) => sum + bytesOf(table), 0);
   const distance = (other: number): number => Math.abs(Math.log((other + 1) / (bytes + 1)));
-  const [nearest] = rows.toSorted((one, other) => distance(one.bytes) - distance(other.bytes));
+  const [nearest] = runs.toSorted((one, other) => distance(one.bytes) - distance(other.bytes));
   if (nearest === undefined) return null;
   const share = nearest.bytes === 0 ? 1 : Math.max(1, bytes / nearest.bytes);
   return Number((nearest.seconds * share).toFixed(1));
+};
+
+/** Returns what the newest run with advice said about tables that are staged without need. */
+const foreseenSaving = (runs: readonly EarlierRun[], spec: PipelineSpec): readonly string[] => {
+  const newest = runs.find(({ advice }) => advice !== null);
+  const said = newest && directAdvice(spec, newest.advice!);
+  return said === undefined ? [] : [`by the figures of run ${newest!.id}, ${said}`];
 };
 
 interface Known {
@@ -150,7 +166,9 @@ const judge = async (
     return;
   }
   await beginningOf(client, outset, findings);
-  findings.seconds = await foreseenSeconds(client, spec.name, findings.planned);
+  const earlier = await earlierRuns(client, spec.name);
+  findings.seconds = foreseenSeconds(earlier, findings.planned);
+  findings.notices.push(...foreseenSaving(earlier, spec));
   findings.needed = await foreseenRoom(client, spec, findings.planned);
   const { plans, notices, hindered } = await rehearse(judging, findings.planned);
   findings.plans = plans;

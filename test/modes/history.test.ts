@@ -231,7 +231,7 @@ it.each([
     change: { partitionBy: hash('id', 2) },
     problem: /cannot be partitioned/,
   },
-  { publish: 'history', change: { staging: 'none' }, problem: /needs columns and staging: 'typed'/ },
+  { publish: 'history', change: { staging: 'none' }, problem: /'history' needs staging: 'typed'/ },
 ])('is declared rightly or not at all: $problem', ({ publish, change = {}, problem }) => {
   expect(() => pipeline(publish, change)).toThrow(problem);
 });

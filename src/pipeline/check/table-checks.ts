@@ -25,14 +25,33 @@ import type { PublishedTable } from './modes/contract.ts';
 import { declaredMode } from './modes/registry.ts';
 import { isOfFiles } from './server-column-spec.ts';
 
-interface StagingInput extends Pick<SourceTableSpec, 'staging' | 'filter' | 'missing' | 'extra'> {
+/** Returns the option that needs staged rows; undefined: `staging: 'none'` is allowed. */
+export const needOfStaging = ({
+  publish,
+  partitionBy,
+}: Pick<SourceTableSpec, 'publish'> & { readonly partitionBy?: unknown }): string | undefined => {
+  if (partitionBy !== undefined) return 'partitionBy';
+  const { name, takesParts } = meaningOf(publish);
+  return takesParts ? `publish: '${name}'` : undefined;
+};
+
+type StagedKeys = 'staging' | 'filter' | 'missing' | 'extra' | 'publish';
+
+interface StagingInput extends Pick<SourceTableSpec, StagedKeys> {
+  readonly partitionBy?: unknown;
   readonly columns?: object | undefined;
   readonly transform?: unknown;
   readonly row?: unknown;
 }
 
-/** Checks that staging 'text' has SQL but no columns, and other staging has columns but no SQL. */
+/**
+ * Checks that staging 'text' has SQL but no columns, that other staging has columns but no SQL, and
+ * that 'none' is allowed.
+ */
 export const checkStaging = (table: StagingInput, problems: Problems): void => {
+  const need = needOfStaging(table);
+  if (table.staging === 'none' && need !== undefined)
+    problems.add(`${need} needs staging: 'typed' or 'text'; remove staging`);
   if (table.staging !== 'text') {
     problems.add(columnsProblem(table.columns));
     if (table.transform !== undefined)
@@ -96,8 +115,7 @@ export const checkHoldsPartition = (
 };
 
 export const checkPartitions = (
-  table: Pick<SourceTableSpec, 'partitionBy' | 'primaryKey' | 'indexes' | 'keep'> &
-    Partial<Pick<SourceTableSpec, 'staging'>>,
+  table: Pick<SourceTableSpec, 'partitionBy' | 'primaryKey' | 'indexes' | 'keep'>,
   known: Known,
   columns: readonly ColumnSpec[],
   problems: Problems,
@@ -114,8 +132,6 @@ export const checkPartitions = (
     );
   if (by === 'range' && column !== undefined && !timeTypes.includes(column.type))
     here.add(`range needs a date or timestamp, and ${name} is ${column.type}; use list or hash`);
-  if (table.staging === 'none')
-    here.add("needs staging: 'typed' or 'text', from which partitions are made; remove staging");
   if (table.keep !== undefined) here.add('keep is only for tables that are replaced as a whole; remove keep');
   if (primaryKey.length > 0) checkHoldsPartition(primaryKey, partitionBy, problems.at('primaryKey'));
   for (const index of table.indexes)

@@ -1,17 +1,19 @@
 // What a profile concludes from its measurements: which part was the limit, and what staging costs.
 
-import { expect, it } from 'vitest';
-import { column, csv, definePipeline } from '../../../src/index.ts';
+import { describe, expect, it } from 'vitest';
+import { column, csv, definePipeline, hash, list } from '../../../src/index.ts';
 import { bindPipeline } from '../../../src/pipeline/bind.ts';
-import { adviceOf } from '../../../src/run/advice.ts';
+import { adviceOf, directAdvice } from '../../../src/run/advice.ts';
 import type { Measurements } from '../../../src/core/profile.ts';
 
-const specOf = (staging: 'typed' | 'none') =>
+const specOf = (staging: 'typed' | 'none', change: object = {}) =>
   bindPipeline(
     definePipeline({
       name: 'p',
       schema: 's',
-      tables: { t: { source: csv('t.csv'), staging, columns: { a: column.text('a') } } },
+      tables: {
+        t: { source: csv('t.csv'), staging, columns: { a: column.text('a') }, primaryKey: ['a'], ...change },
+      } as never,
     }),
     { directory: '.' },
   );
@@ -84,12 +86,34 @@ it.each([
 });
 
 it('says what staging costs where it could be left out, and only there', () => {
-  // Two thirds of building, 2 s, less a fifth of the 0.6 s that COPY was waited for: 1.88 of 10 s.
+  // Two thirds of building, 2 s, less a fifth of the 0.6 s that COPY was waited for: 1.88 s.
   const advised = adviceOf(measured(9, 80, 10), steps, specOf('typed'), 10.5);
-  expect(advised.at(-1)).toMatch(/^staging: 'none' would save about 19 % of the run/);
+  expect(advised.at(-1)).toMatch(/^staging: 'none' for t would save about 1\.9 s of 10\.5 s: /);
   expect(adviceOf(measured(9, 80, 10), steps, specOf('none'), 10.5)).toHaveLength(1);
   const disturbed = measured(9, 80, 10, { machine: [{ ...machine, busy: 0.8 }] });
   expect(adviceOf(disturbed, steps, specOf('typed'), 10.5)).toHaveLength(1);
+});
+
+describe('where the declaration refuses it, leaving out staging is not advised:', () => {
+  it.each([
+    ['append', { publish: 'append' }],
+    ['merge', { publish: 'merge' }],
+    ['history', { publish: 'history' }],
+    ['partitions', { partitionBy: hash('a', 2) }],
+    ['touched partitions', { partitionBy: list('a'), publish: { mode: 'replace', only: 'touched' } }],
+  ])('%s', (_, change) => {
+    expect(() => specOf('none', change)).toThrow('remove staging');
+    const spec = specOf('typed', change);
+    const advised = adviceOf(measured(9, 80, 10), steps, spec, 10.5);
+    expect(advised).toHaveLength(1);
+    expect(directAdvice(spec, adviceOf(measured(9, 80, 10), steps, specOf('typed'), 10.5))).toBeUndefined();
+  });
+});
+
+it('where the declaration allows it, what an earlier run has said is found', () => {
+  const advised = adviceOf(measured(9, 80, 10), steps, specOf('typed'), 10.5);
+  expect(directAdvice(specOf('typed'), advised)).toBe(advised.at(-1));
+  expect(directAdvice(specOf('none'), advised)).toBeUndefined();
 });
 
 it('of a run that mostly waited only that is said', () =>

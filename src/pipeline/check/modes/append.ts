@@ -12,10 +12,6 @@ export const append = {
     changed: choice(changedChoices).default('error'),
     gone: choice(goneChoices).default('keep'),
   }),
-  check: (table, _known, _columns, problems) => {
-    if (table.staging === 'none')
-      problems.add("publish: 'append' needs staging: 'typed' or 'text'; remove staging");
-    checkFileColumn(table, problems);
-  },
+  check: (table, _known, _columns, problems) => checkFileColumn(table, problems),
   complete: (table) => table,
 } satisfies DeclaredMode<AppendSpec>;

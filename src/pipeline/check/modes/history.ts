@@ -62,7 +62,8 @@ export const history = {
   check: ({ name, primaryKey, staging, partitionBy, publish }, known = [], columns, problems) => {
     if (primaryKey.length === 0)
       problems.add("publish: 'history' needs a primaryKey, of which versions are kept; declare one");
-    if (staging !== 'typed')
+    // checkStaging refuses 'none'.
+    if (staging !== 'typed' && staging !== 'none')
       problems.add("publish: 'history' needs columns and staging: 'typed'; remove staging");
     if (partitionBy !== undefined)
       problems.add('keeps versions of rows, so it cannot be partitioned; remove partitionBy');

@@ -71,7 +71,6 @@ export const merge = {
   check: ({ name, primaryKey, staging, publish }, known, _columns, problems) => {
     if (primaryKey.length === 0)
       problems.add("publish: 'merge' needs a primaryKey, by which rows are merged; declare one");
-    if (staging === 'none') problems.add("publish: 'merge' needs staging: 'typed' or 'text'; remove staging");
     if (staging !== 'typed' && publish.deleted.length > 0)
       problems.add('deleted looks at fields of records, and here SQL makes the rows; remove it');
     checkColumns(publish, primaryKey, known, problems);
