@@ -148,6 +148,39 @@ export const runTogether = async (
   return Array.isArray(results) ? results : [results as QueryResult];
 };
 
+type Answers<Asked extends readonly unknown[]> = { -readonly [Place in keyof Asked]: Awaited<Asked[Place]> };
+
+/**
+ * Sends the queries of `ask` in one round trip: the driver does not wait for one answer before it
+ * sends the next query. Waits for all answers, then throws the first error. Outside of a
+ * transaction, queries after a failed one are executed, so they should only read. At most one of
+ * the functions that `ask` calls may send a second query after its first.
+ */
+export const askTogether = async <const Asked extends readonly Promise<unknown>[]>(
+  client: Client,
+  ask: () => Asked,
+): Promise<Answers<Asked>> => {
+  const driver: { pipeline: boolean } = client;
+  const { stream } = client.connection;
+  const send = (): Asked => {
+    stream.cork();
+    try {
+      return ask();
+    } finally {
+      stream.uncork();
+    }
+  };
+  const before = driver.pipeline;
+  driver.pipeline = true;
+  try {
+    const asked = send();
+    await Promise.allSettled(asked);
+    return (await Promise.all(asked)) as Answers<Asked>;
+  } finally {
+    driver.pipeline = before;
+  }
+};
+
 /**
  * Creates the schema; returns false if it exists. SQL's `if not exists` is not enough: it fails
  * when two transactions create the schema at once (test/fault/processes-at-once.test.ts).
@@ -231,6 +264,10 @@ export const withRollback = async <T>(client: Client, work: () => Promise<T>): P
   return results[0]!;
 };
 
+export const setPath = (schemas: readonly string[]): Query => ({
+  text: `set local search_path = ${searchPath(schemas)}`,
+});
+
 /**
  * Runs `work` with these schemas on the search path, for an author's SQL and for triggers. After an
  * error, the caller's rollback restores the path. Our own statements in `work` must qualify
@@ -241,8 +278,8 @@ export const withPath = async <T>(
   schemas: readonly string[],
   work: () => Promise<T>,
 ): Promise<T> => {
-  await client.query(`set local search_path = ${searchPath(schemas)}`);
+  await runQuery(client, setPath(schemas));
   const result = await work();
-  await client.query(`set local search_path = ${searchPath([])}`);
+  await runQuery(client, setPath([]));
   return result;
 };

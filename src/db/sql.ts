@@ -8,6 +8,8 @@ export interface Query {
 const literal = (value: unknown): string => {
   if (typeof value === 'string') return quoteText(value);
   if (typeof value === 'number' && Number.isFinite(value)) return value < 0 ? `(${value})` : String(value);
+  if (typeof value === 'boolean') return String(value);
+  if (value === null) return 'null';
   throw new TypeError(`no literal for a ${typeof value}`);
 };
 

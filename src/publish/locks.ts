@@ -10,7 +10,7 @@
 // test/fault/publish-waits.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../db/client.ts';
+import { askTogether, type Client } from '../db/client.ts';
 import { lockSpace } from '../db/connect/advisory-keys.ts';
 import { lockStates } from '../db/retry.ts';
 import { quoteText } from '../db/sql.ts';
@@ -168,8 +168,10 @@ export const lockQuietly = async (
       throw isLocked(cause) ? new TablesLocked({ names, mode }, { cause }) : cause;
     });
   };
-  await take(swapped, 'share update exclusive', vacuumWaitMs);
-  await take(written, 'share row exclusive', writersWaitMs);
+  await askTogether(client, () => [
+    take(swapped, 'share update exclusive', vacuumWaitMs),
+    take(written, 'share row exclusive', writersWaitMs),
+  ]);
 };
 
 /**
@@ -247,9 +249,8 @@ export const createLocksmith = (
           ...names.filter((name) => held.has(name)),
           ...names.filter((name) => !held.has(name)),
         ];
-        await client.query('savepoint unlocked');
         try {
-          await take(ordered, queueMs);
+          await askTogether(client, () => [client.query('savepoint unlocked'), take(ordered, queueMs)]);
           return;
         } catch (error) {
           if (!isLocked(error)) throw error;

@@ -1,6 +1,6 @@
 // Chooses a strategy for each table of a run, and records what was published.
 
-import type { Client } from '../db/client.ts';
+import { askTogether, type Client } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import { foreseenColumns } from './alter/changes.ts';
 import { withServerColumns } from './table/server-columns.ts';
@@ -15,12 +15,12 @@ import { keyChanges } from './alter/keys.ts';
 import { mergeColumns } from '../db/names.ts';
 import type { BuiltTable, DeclaredTable } from './table/tables.ts';
 import { ProductionChanged, isSame, productionTables, type ProductionTable } from './table/production.ts';
-import { refuseChangedByHand } from './table/by-hand.ts';
+import { findByHand, refuseChangedByHand } from './table/by-hand.ts';
 import { refuseGone } from './gone.ts';
 import { chooseStrategy, modeOf } from './modes/registry.ts';
 import { refuseOtherPartitioning } from './table/partition-shape.ts';
 import { refuseOther } from './table/shape.ts';
-import { builtStates, columnsOf, type TableColumn } from './table/table-state.ts';
+import { builtStates, columnsOf, type BuiltState, type TableColumn } from './table/table-state.ts';
 
 /** A table to check. `like`: quoted name of a table with its columns; undefined: SQL makes them. */
 export interface Target {
@@ -109,10 +109,10 @@ interface Planning {
 export const planOver = async (
   client: Client,
   tables: readonly BuiltTable[],
+  built: readonly BuiltState[],
   productions: readonly (ProductionTable | undefined)[],
   { looks = false, stays }: Planning = {},
 ): Promise<readonly PublishPlan[]> => {
-  const built = await builtStates(client, tables);
   const chosen = tables.map((table, index) => {
     const over = { table, builtAs: built[index]!, production: productions[index] };
     return { found: over, strategy: choose(table, over.builtAs.columns, over.production) };
@@ -130,8 +130,13 @@ export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
   planning: Planning = {},
-): Promise<readonly PublishPlan[]> =>
-  planOver(client, tables, await productionTables(client, tables, planning.stays), planning);
+): Promise<readonly PublishPlan[]> => {
+  const [built, productions] = await askTogether(client, () => [
+    builtStates(client, tables),
+    productionTables(client, tables, planning.stays),
+  ]);
+  return planOver(client, tables, built, productions, planning);
+};
 
 export const replacedText = (
   pipeline: string,
@@ -158,20 +163,19 @@ const lookMs = 2_000;
  * wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
-  await client.query(`set local lock_timeout = ${lookMs}`);
-  const now = await productionTables(
-    client,
-    plans.map(({ table }) => table),
-    plans[0]?.stays,
+  const tables = plans.map(({ table }) => table);
+  const copies = plans.flatMap(({ strategy, table }) =>
+    strategy.writes || table.byHand === undefined ? [] : [table],
   );
+  const [, now, byHand] = await askTogether(client, () => [
+    client.query(`set local lock_timeout = ${lookMs}`),
+    productionTables(client, tables, plans[0]?.stays),
+    copies.length === 0 ? Promise.resolve([]) : findByHand(client, copies),
+  ]);
   await client.query('set local lock_timeout = 0');
   for (const [index, { production }] of plans.entries())
     if (!isSame(now[index], production)) throw new ProductionChanged();
-  const replacing = plans.filter(({ strategy }) => !strategy.writes);
-  await refuseChangedByHand(
-    client,
-    replacing.map(({ table }) => table),
-  );
+  refuseChangedByHand(copies, byHand);
 };
 
 /**

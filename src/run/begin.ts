@@ -23,7 +23,7 @@ import { hostname } from 'node:os';
 import { fileKey, isSameFile, type TableChange } from '../ledger/run/decide.ts';
 import { whyStopped } from '../ledger/run/run-end.ts';
 import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
-import { runQuery, withTransaction } from '../db/client.ts';
+import { askTogether, runQuery, withTransaction, type QueryResult } from '../db/client.ts';
 import type { RunContext, Work } from './context.ts';
 import { recordedFormats } from '../pipeline/definition.ts';
 import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
@@ -100,40 +100,42 @@ export interface BegunRun {
 
 type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
 
-const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], why: string): Promise<Lease> =>
-  withTransaction(context.client, async () => {
-    const { client, spec, hashes, workers, epoch } = context;
-    const { name: pipeline, shownParams: params, pinnedParams } = spec;
-    await runQuery(client, abandonRuns(pipeline, why));
-    const run = {
-      pipeline,
-      params,
-      pinnedParams,
-      workers,
-      host: hostname(),
-      pid: process.pid,
-      job: context.jobId,
-      queue: context.queueName,
-      definitionHash: hashes.definition,
-      tableHashes: hashes.tables,
-      stagedHashes: hashes.staged,
-      formats: recordedFormats(spec),
-      isFullRefresh: context.isFullRefresh,
-      epoch,
-    };
-    const { id: runId, generation } = (await runQuery(client, insertRun(run))).rows[0];
-    await runQuery(
-      client,
-      insertFiles(
-        runId,
-        planned.flatMap(({ files }) => files),
-      ),
-    );
-    if (directTables(spec).length > 0) await dropBuildSchema(client, spec.name);
-    await dropStaleStaging(context, sourceNames(spec));
+const insertNewRun = (
+  context: BeginContext,
+  planned: readonly PlannedTable[],
+  why: string,
+): Promise<Lease> => {
+  const { client, spec, hashes, workers, epoch } = context;
+  const { name: pipeline, shownParams: params, pinnedParams } = spec;
+  const run = {
+    pipeline,
+    params,
+    pinnedParams,
+    workers,
+    host: hostname(),
+    pid: process.pid,
+    job: context.jobId,
+    queue: context.queueName,
+    definitionHash: hashes.definition,
+    tableHashes: hashes.tables,
+    stagedHashes: hashes.staged,
+    formats: recordedFormats(spec),
+    isFullRefresh: context.isFullRefresh,
+    epoch,
+  };
+  const insert = async ([, inserted]: readonly QueryResult[]): Promise<Lease> => {
+    const { id: runId, generation } = inserted!.rows[0];
+    const files = planned.flatMap((one) => one.files);
+    await askTogether(client, () => [
+      runQuery(client, insertFiles(runId, files)),
+      dropStaleStaging(context, sourceNames(spec)),
+    ]);
+    if (directTables(spec).length > 0) await dropBuildSchema(client, pipeline);
     await createTrustedLandings(context, planned);
     return { runId, epoch, generation };
-  });
+  };
+  return withTransaction(client, insert, { first: [abandonRuns(pipeline, why), insertRun(run)] });
+};
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
 

@@ -191,5 +191,5 @@ export const carryOut = async (
     throw error;
   }
   await tidyUp(context, built);
-  await callPublished(context, runId);
+  if (context.spec.hooks?.published !== undefined) await callPublished(context, runId);
 };

@@ -2,7 +2,7 @@
 
 import { keepAdvice } from '../ledger/run/run-story.ts';
 import { testsOfRun } from '../ledger/run/data-tests.ts';
-import { runQuery, type Client } from '../db/client.ts';
+import { askTogether, runQuery } from '../db/client.ts';
 import { walBytesSince } from '../db/session/server-wal.ts';
 import { adviceSecondsMin } from '../core/limits.ts';
 import type { RunResult, TableResult } from '../core/model.ts';
@@ -10,19 +10,17 @@ import type { RunContext } from './context.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { adviceOf } from './advice.ts';
-import { fileTotals } from '../ledger/run/ledger.ts';
-import { publishedTables } from '../ledger/production/published-tables.ts';
+import { fileTotals, type FileTotals } from '../ledger/run/ledger.ts';
+import { publishedTables, type PublishedTable } from '../ledger/production/published-tables.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
 import { countsOfTable } from '../core/counts.ts';
 
-const tableResults = async (
-  client: Client,
+const tableResults = (
   spec: PipelineSpec,
-  runId: number,
-): Promise<{ readonly publishedAt: Date; readonly tables: readonly TableResult[] }> => {
-  const totals = await fileTotals(client, runId);
-  const published = await publishedTables(client, runId);
-  const tables = spec.tables.map(({ name, kind }): TableResult => {
+  totals: readonly FileTotals[],
+  published: readonly PublishedTable[],
+): readonly TableResult[] =>
+  spec.tables.map(({ name, kind }) => {
     const files = totals.filter(({ table }) => table === name);
     const own = published.find(({ table }) => table === name)!;
     const { rowsBefore, rows, seconds, strategy, changes, partitions } = own;
@@ -41,8 +39,6 @@ const tableResults = async (
       ...(partitions && { partitions }),
     };
   });
-  return { publishedAt: published[0]!.publishedAt, tables };
-};
 
 /** Beginning of the run. `start`: as performance.now(); `wal`: the server's WAL position. */
 interface Since {
@@ -72,17 +68,20 @@ export const finishRun = async (
   const { address, client, spec, report } = context;
   // An unchanged run is an earlier run, which saved its notices.
   if (outcome === 'published') await saveNotices(client, report, runId);
-  const { publishedAt, tables } = await tableResults(client, spec, runId);
-  const serverWalBytes = await walBytesSince(client, wal);
-  const tests = await testsOfRun(client, runId);
+  const [totals, published, serverWalBytes, tests] = await askTogether(client, () => [
+    fileTotals(client, runId),
+    publishedTables(client, runId),
+    walBytesSince(client, wal),
+    testsOfRun(client, runId),
+  ]);
   const seconds = secondsSince(start);
   const profiled = await adviseOn(context, runId, seconds);
   const result: RunResult = {
     runId,
     pipeline: spec.name,
     outcome,
-    publishedAt,
-    tables,
+    publishedAt: published[0]!.publishedAt,
+    tables: tableResults(spec, totals, published),
     steps: report.steps(),
     seconds,
     ...(address.embedded !== undefined && { embedded: true as const }),

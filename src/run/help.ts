@@ -1,6 +1,7 @@
 // Loads segments for a run that another process coordinates.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { currentEpoch } from '../ledger/run/epoch.ts';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
@@ -71,7 +72,7 @@ export const loadForWorker = async (
   await withClient(prepared.address, async (client) => {
     await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
-    const context = await createContext(prepared, client);
+    const context = await createContext(prepared, client, await currentEpoch(client));
     const latest = await findRun(context);
     const files = await runFiles(client, latest.id);
     const declared = planRun(context, latest, files);

@@ -1,6 +1,6 @@
 // Runs the author's hooks, each on its own connection and with a time limit.
 
-import { setHookPending, hookEnded, pendingHook } from '../ledger/run/hook-state.ts';
+import { setHookPending, hookEnded } from '../ledger/run/hook-state.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
 import { quoteText, searchPath, storable } from '../db/sql.ts';
@@ -194,12 +194,11 @@ export const callPublished = async (context: RunContext, runId: number): Promise
 };
 
 /**
- * Calls the hook `published` of an earlier run whose process died before the hook ended. Its error
- * does not end this run.
+ * Calls the hook `published` of an earlier run (`owed`) whose process died before the hook ended.
+ * Its error does not end this run.
  */
-export const callOwed = async (context: RunContext): Promise<void> => {
-  const { client, spec, report } = context;
-  const owed = await pendingHook(client, spec.name);
+export const callOwed = async (context: RunContext, owed: number | undefined): Promise<void> => {
+  const { report } = context;
   if (owed === undefined) return;
   report.emit({
     type: 'notice',

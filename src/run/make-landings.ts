@@ -3,7 +3,7 @@
 
 import { createStaging, dropStaging, selectStaging } from '../db/staging.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
-import { ensureSchema, runQuery, runTogether, withPath, type Client } from '../db/client.ts';
+import { ensureSchema, runQuery, runTogether, setPath, withPath, type Client } from '../db/client.ts';
 import { inTablespaceOf } from '../publish/table/tablespace.ts';
 import { createLanding } from '../publish/aside/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../db/names.ts';
@@ -34,17 +34,8 @@ export const dropStaleStaging = async ({ client, spec }: Work, kept: readonly st
     if (!kept.includes(table)) await runQuery(client, dropStaging(spec.name, table));
 };
 
-const makeLanding = async (
-  { client, spec }: Work,
-  { table, staging }: PlannedTable,
-  persistence: 'unlogged' | 'logged',
-): Promise<void> => {
-  const drop = dropStaging(spec.name, table.name);
-  if (!landsDirectly(table)) {
-    const create = createStaging(spec.name, table.name, staging, persistence);
-    return void (await runTogether(client, [drop, create]));
-  }
-  await runQuery(client, drop);
+const makeDirect = async ({ client, spec }: Work, { table, staging }: PlannedTable): Promise<void> => {
+  await runQuery(client, dropStaging(spec.name, table.name));
   const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
   await runQuery(client, dropBuiltTable(namesOf(spec, table)));
   const names = namesOf(spec, table);
@@ -57,10 +48,21 @@ export const createLandings = async (
   persistence: 'unlogged' | 'logged' = 'unlogged',
 ): Promise<void> => {
   const { client, spec } = context;
-  if (planned.some(({ table }) => landsDirectly(table))) await ensureSchema(client, buildSchema(spec.name));
-  await withPath(client, authorsPath(spec), async () => {
-    for (const one of planned) await makeLanding(context, one, persistence);
-  });
+  const direct = planned.filter(({ table }) => landsDirectly(table));
+  const staged = planned.filter((one) => !direct.includes(one));
+  if (direct.length > 0) await ensureSchema(client, buildSchema(spec.name));
+  await runTogether(client, [
+    setPath(authorsPath(spec)),
+    ...staged.flatMap(({ table, staging }) => [
+      dropStaging(spec.name, table.name),
+      createStaging(spec.name, table.name, staging, persistence),
+    ]),
+    setPath([]),
+  ]);
+  if (direct.length > 0)
+    await withPath(client, authorsPath(spec), async () => {
+      for (const one of direct) await makeDirect(context, one);
+    });
 };
 
 /**

@@ -4,25 +4,29 @@ import { recorrectedTables } from '../ledger/rejects/corrections.ts';
 import { decideBeginning, type Beginning, type KnownFile } from '../ledger/run/decide.ts';
 import { latestRun, loadedChunks, runFiles, type LatestRun } from '../ledger/run/ledger.ts';
 import { fenceRun } from '../ledger/run/take-over.ts';
-import { runQuery, type Client } from '../db/client.ts';
+import { askTogether, runQuery, type Client } from '../db/client.ts';
 import { directTables } from '../db/landing.ts';
 import type { RunSettings } from './options.ts';
 import { existingLandings } from './make-landings.ts';
 import { versionKey, withdrawnBy } from '../ledger/production/kept.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { firstOf, plural } from '../core/wording.ts';
-import type { PipelineSpec } from '../core/declaration.ts';
 import { mayHaveRows } from '../db/rows.ts';
-import { quoteName, type Query } from '../db/sql.ts';
+import { quoteName } from '../db/sql.ts';
 import type { OutsetContext } from './context.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 
 /**
- * SQL for the newest published run, if it has this definition and production still has its tables
+ * Returns the newest published run, if it has this definition and production still has its tables
  * (by oid).
  */
-const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query => ({
-  text: `select u.id::float8 as id from (
+const asPublished = async ({
+  client,
+  spec,
+  hashes,
+}: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>): Promise<number | undefined> => {
+  const { rows } = await client.query(
+    `select u.id::float8 as id from (
       select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
     ) u
     where u.definition_hash = $2 and not exists (
@@ -31,8 +35,10 @@ const selectStandingRun = (spec: PipelineSpec, definitionHash: string): Query =>
       left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
       left join pg_namespace n on n.oid = c.relnamespace and n.nspname = $4
       where n.oid is null)`,
-  values: [spec.name, definitionHash, spec.tables.map(({ name }) => name), spec.schema],
-});
+    [spec.name, hashes.definition, spec.tables.map(({ name }) => name), spec.schema],
+  );
+  return rows[0]?.id;
+};
 
 interface EmptiedTable {
   readonly schema: string;
@@ -51,15 +57,14 @@ const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable
 };
 
 /**
- * Returns the published run if there is nothing to do, otherwise undefined. Proved by
+ * Returns the published run `runId` if there is nothing to do, otherwise undefined. Proved by
  * test/modes/publish-protects.test.ts, "is loaded again".
  */
 const standingRun = async (
-  { client, spec, hashes, report }: OutsetContext,
+  { client, report }: OutsetContext,
   planned: readonly PlannedTable[],
+  runId: number | undefined,
 ): Promise<number | undefined> => {
-  const { rows } = await runQuery(client, selectStandingRun(spec, hashes.definition));
-  const runId: number | undefined = rows[0]?.id;
   if (runId === undefined) return undefined;
   if (planned.some(({ intake }) => intake.hasWork)) return undefined;
   const emptied = await emptiedTable(client, runId);
@@ -115,14 +120,8 @@ export const isUnfinished = (run: LatestRun | undefined): run is LatestRun =>
  * True if everything is loaded again: on request, or as in the unfinished run, unless that failed
  * with ETL_ROWS_LOST. Then the next run adds what is missing.
  */
-export const isFullRefresh = async ({
-  client,
-  spec,
-  fullRefresh,
-  fresh,
-}: Pick<OutsetContext, 'client' | 'spec'> & Asked): Promise<boolean> => {
-  if (startsOver({ fullRefresh, fresh })) return fullRefresh;
-  const latest = await latestRun(client, spec.name);
+export const isFullRefresh = (asked: Asked, latest: LatestRun | undefined): boolean => {
+  if (startsOver(asked)) return asked.fullRefresh;
   return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
 };
 
@@ -167,16 +166,19 @@ export const lookAtOutset = async (
   planned: readonly PlannedTable[],
   resume = false,
 ): Promise<Outset> => {
-  const { fullRefresh, hashes } = context;
+  const { client, spec, fullRefresh, hashes } = context;
   const startOver = startsOver(context);
-  const latest = await latestRun(context.client, context.spec.name);
+  const [latest, asBefore] = await askTogether(client, () => [
+    latestRun(client, spec.name),
+    asPublished(context),
+  ]);
   const beginning = await decide(context, latest, planned, startOver);
   const isAsItWas =
     beginning.kind === 'resume' &&
     beginning.changes.length === 0 &&
     latest?.definitionHash === hashes.definition;
   const goesOn = isAsItWas || (resume && latest?.state !== 'published');
-  const standing = startOver || goesOn ? undefined : await standingRun(context, planned);
+  const standing = startOver || goesOn ? undefined : await standingRun(context, planned, asBefore);
   if (standing === undefined && !fullRefresh) await refuseWithdrawn(context, planned);
   return { latest, beginning, isAsItWas, standing };
 };

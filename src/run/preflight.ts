@@ -3,15 +3,15 @@
 
 import type { PipelineSpec } from '../core/declaration.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { withPath, withTransaction, type Client } from '../db/client.ts';
+import { askTogether, withPath, withTransaction, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
-import type { Trust } from '../db/bookkeeping/trust.ts';
+import { refuseUntrusted, type Trust } from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { typeOf } from '../format/types/registry.ts';
 import { serverVersionMin } from '../core/limits.ts';
 import { Problems } from '../pipeline/problems.ts';
 import { authorsPath } from '../db/names.ts';
-import { readAccess, refuseStrangers } from '../db/session/access.ts';
+import { readAccess, trustFor } from '../db/session/access.ts';
 
 const selectUnknownTypes =
   'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
@@ -69,14 +69,17 @@ export const preflight = async (
 ): Promise<Trust> => {
   await refuseSharedSessions(client, address);
   const { label } = address;
-  const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } =
-    await readAccess(client, spec);
+  const [access, trust] = await askTogether(client, () => [
+    readAccess(client, spec),
+    trustFor(client, spec.name),
+  ]);
+  const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } = access;
   if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
   // A database in SQL_ASCII stores any bytes without checking or converting them.
   if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
-  const trust = await refuseStrangers(client, spec.name);
+  refuseUntrusted(trust);
   const problem = 'the privilege is missing';
   if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
   await checkSearchPath(client, spec);

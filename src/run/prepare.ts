@@ -1,11 +1,11 @@
 // Prepares a run before its first connection: binds the pipeline, reads its SQL, finds the server.
 
 import { resolve } from 'node:path';
-import { currentEpoch } from '../ledger/run/epoch.ts';
+import { currentEpoch, readEpoch } from '../ledger/run/epoch.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import type { Trust } from '../db/bookkeeping/trust.ts';
-import type { Client } from '../db/client.ts';
+import { askTogether, type Client } from '../db/client.ts';
 import { runSessionName } from '../db/connect/session-names.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
 import { EtlError } from '../core/errors/errors.ts';
@@ -21,6 +21,7 @@ import { preflight } from './preflight.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from '../pipeline/definition.ts';
 import { findServer } from './find-server.ts';
+import { takeLock } from './take-lock.ts';
 import {
   refuseUnknownTables,
   resolveOptions,
@@ -102,6 +103,7 @@ export const prepareRun = async (
 export const createContext = async (
   { backend, settings, fromWorker, ...prepared }: PreparedRun,
   client: Client,
+  epoch: string,
   trust?: Trust,
 ): Promise<RunContext> => ({
   ...settings,
@@ -109,7 +111,7 @@ export const createContext = async (
   queues: { backend, namespace: await backend.namespaceOf(client), logger: prepared.report.logger },
   client,
   trust,
-  epoch: await currentEpoch(client),
+  epoch,
   file:
     settings.pipelineFile === undefined
       ? undefined
@@ -122,9 +124,21 @@ export const createContext = async (
   queueName: fromWorker.queueName ?? defaultQueue,
 });
 
-/** Checks the server, and migrates the schema `etl`. Errors: those of preflight and migration. */
-export const coordinatorContext = async (prepared: PreparedRun, client: Client): Promise<RunContext> => {
-  const seen = await preflight(client, prepared.address, prepared.spec);
-  await setDurableCommits(client);
-  return createContext(prepared, client, await migrate(client, seen));
+/**
+ * Checks the server, migrates the schema `etl`, and takes the pipeline's lock. Errors: those of
+ * preflight, migration and `takeLock`.
+ */
+export const coordinatorContext = async (
+  prepared: PreparedRun,
+  client: Client,
+  isRetry = false,
+): Promise<RunContext> => {
+  const { address, spec } = prepared;
+  const seen = await preflight(client, address, spec);
+  const [, trust] = await askTogether(client, () => [setDurableCommits(client), migrate(client, seen)]);
+  const [, epoch] = await askTogether(client, () => [
+    takeLock({ client, address, spec }, isRetry),
+    readEpoch(client),
+  ]);
+  return createContext(prepared, client, epoch ?? (await currentEpoch(client)), trust);
 };

@@ -1,9 +1,10 @@
 // Runs a pipeline from files to published tables. The steps of a run with work to do are in
 // carry-out.ts.
 
+import { pendingHook } from '../ledger/run/hook-state.ts';
 import { latestRun, runStanding } from '../ledger/run/ledger.ts';
 import { runOfJob } from '../ledger/run/run-end.ts';
-import { withClient, type Client } from '../db/client.ts';
+import { askTogether, withClient, type Client } from '../db/client.ts';
 import { asServerError } from '../db/connect/server-error.ts';
 import { walPosition } from '../db/session/server-wal.ts';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
@@ -23,7 +24,6 @@ import { coordinatorContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { tidyUp } from './publish/tidy-up.ts';
 import { recordEnd, recordFailure } from './record-failure.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
-import { takeLock } from './take-lock.ts';
 
 interface Memory {
   planned?: readonly PlannedTable[];
@@ -72,25 +72,30 @@ const attempt = async (
   isRetry: boolean,
 ): Promise<RunResult> => {
   const { spec, fromWorker } = prepared;
-  const context = await coordinatorContext(prepared, client);
+  const context = await coordinatorContext(prepared, client, isRetry);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
-  memory.wal ??= await walPosition(client);
-  await takeLock(context, isRetry);
   if (!isRetry) sayUnreachable(context);
-  memory.owes ||= await isSomethingOwed(client);
+  const [wal, owes, owedHook, latest] = await askTogether(client, () => [
+    walPosition(client),
+    isSomethingOwed(client),
+    pendingHook(client, spec.name),
+    latestRun(client, spec.name),
+  ]);
+  memory.wal ??= wal;
+  memory.owes ||= owes;
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.report.emit(back);
     // Staging belongs to the newest run, which another worker may have begun meanwhile.
-    if ((await latestRun(client, spec.name))?.id === published) await tidyUp(context);
-    await callOwed(context);
+    if (latest?.id === published) await tidyUp(context);
+    await callOwed(context, owedHook);
     return finishRun(context, published, 'published', memory);
   }
-  await callOwed(context);
+  await callOwed(context, owedHook);
   if (memory.run === undefined) {
     // Decided at each attempt, because another process may have published meanwhile.
-    const judging = { ...context, isFullRefresh: await isFullRefresh(context) };
+    const judging = { ...context, isFullRefresh: isFullRefresh(context, latest) };
     const planned = await step(context, 'plan', () => planNeeded(judging));
     const outset = await findOutset(context, planned, fromWorker.resume ?? false);
     await recordMoves(context, planned);

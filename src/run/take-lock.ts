@@ -23,11 +23,13 @@ const askAsLogin = (client: Client, query: Query): Promise<readonly Readonly<Rec
     return (await runQuery(client, query)).rows;
   });
 
+type Locking = Pick<RunContext, 'client' | 'address' | 'spec'>;
+
 /**
  * Ends our sessions of a lost connection, because the server may keep them, and their locks, for a
  * while.
  */
-const endOldSessions = ({ client, address }: RunContext): Promise<unknown> =>
+const endOldSessions = ({ client, address }: Locking): Promise<unknown> =>
   askAsLogin(client, endSessionsNamed(address.sessionName));
 
 const sessionHolder = async (
@@ -67,7 +69,7 @@ const endFrozenWorker = async (client: Client, session: number): Promise<boolean
  * a holder that is dead, frozen, or an older connection of ours. Errors: ETL_RUN_LOCKED with run,
  * host, process and start of the holder.
  */
-export const takeLock = async (context: RunContext, isRetry: boolean): Promise<void> => {
+export const takeLock = async (context: Locking, isRetry: boolean): Promise<void> => {
   const { client, spec } = context;
   if (isRetry) await endOldSessions(context);
   const deadline = performance.now() + deadHolderWaitMs;

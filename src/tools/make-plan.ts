@@ -1,7 +1,7 @@
 // Plans a run by executing its steps up to the first step that would change something.
 
 import { readEpoch } from '../ledger/run/epoch.ts';
-import { loadedChunks } from '../ledger/run/ledger.ts';
+import { latestRun, loadedChunks } from '../ledger/run/ledger.ts';
 import { migrate, schemaVersions } from '../db/bookkeeping/migrate.ts';
 import { withClient, withRollback, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -155,7 +155,11 @@ const judge = async (
   const emit = (event: RunEvent): void => void (event.type === 'notice' && findings.why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
-  const judging = { ...looking, isFullRefresh: await isFullRefresh(looking), countsGone: true };
+  const judging = {
+    ...looking,
+    isFullRefresh: isFullRefresh(looking, await latestRun(client, spec.name)),
+    countsGone: true,
+  };
   const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
   if (holders.length > 0) throw await lockedError(client, spec.name);
   findings.planned = await planNeeded(judging);

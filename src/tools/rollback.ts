@@ -1,6 +1,7 @@
 // rollbackPipeline(): returns tables to the versions of an earlier run, in one transaction.
 
 import { keptTables, tablesInProduction, tablesOfRun, withdrawnBy } from '../ledger/production/kept.ts';
+import { pendingHook } from '../ledger/run/hook-state.ts';
 import { latestRun } from '../ledger/run/ledger.ts';
 import { publishedTables } from '../ledger/production/published-tables.ts';
 import { withClient } from '../db/client.ts';
@@ -14,7 +15,6 @@ import { deliverOwed } from '../run/publish/at-end.ts';
 import { refuseUnknownTables, type RunOptions } from '../run/options.ts';
 import { coordinatorContext, prepareRun } from '../run/prepare.ts';
 import { dropReplaced } from '../run/publish/tidy-up.ts';
-import { takeLock } from '../run/take-lock.ts';
 import { chooseVersions, runBefore, sayBack } from './choose.ts';
 import { goBack } from './go-back.ts';
 
@@ -131,8 +131,7 @@ export const rollbackPipeline = async (
     address,
     async (client) => {
       const context = await coordinatorContext(prepared, client);
-      await takeLock(context, false);
-      await callOwed(context);
+      await callOwed(context, await pendingHook(client, spec.name));
       return rollBack(context, { ...(to !== undefined && { to }), ...(tables && { tables }) });
     },
     settings.abort,

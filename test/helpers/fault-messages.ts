@@ -19,6 +19,8 @@ export interface Effect {
 export interface Piece {
   readonly bytes: Buffer;
   readonly effect: Effect | undefined;
+  /** True if the server answers with a ReadyForQuery: to the login, a query and a sync. */
+  readonly asks: boolean;
 }
 
 const headerBytes = 5;
@@ -81,7 +83,7 @@ export const createMessageReader = (): ((chunk: Buffer) => readonly Piece[]) => 
     held = held.subarray(packet.length);
     session.application = applicationOf(packet);
     isStarted = true;
-    pieces.push({ bytes: packet, effect: undefined });
+    pieces.push({ bytes: packet, effect: undefined, asks: true });
     return true;
   };
   const takeMessage = (pieces: Piece[]): boolean => {
@@ -92,7 +94,11 @@ export const createMessageReader = (): ((chunk: Buffer) => readonly Piece[]) => 
     const message = held.subarray(0, Math.min(length, held.length));
     held = held.subarray(message.length);
     bodyLeft = length - message.length;
-    pieces.push({ bytes: message, effect: effectOf(session, type, message) });
+    pieces.push({
+      bytes: message,
+      effect: effectOf(session, type, message),
+      asks: type === 'Q' || type === 'S',
+    });
     return true;
   };
   const takeBody = (pieces: Piece[]): boolean => {
@@ -100,7 +106,7 @@ export const createMessageReader = (): ((chunk: Buffer) => readonly Piece[]) => 
     const body = held.subarray(0, bodyLeft);
     held = held.subarray(body.length);
     bodyLeft -= body.length;
-    pieces.push({ bytes: body, effect: undefined });
+    pieces.push({ bytes: body, effect: undefined, asks: false });
     return true;
   };
   return (chunk) => {
@@ -110,5 +116,21 @@ export const createMessageReader = (): ((chunk: Buffer) => readonly Piece[]) => 
       const take = bodyLeft > 0 ? takeBody : isStarted ? takeMessage : takeStartup;
       if (!take(pieces)) return pieces;
     }
+  };
+};
+
+/** Counts the ReadyForQuery messages in what a server sends: takes bytes as they come. */
+export const createReadyCounter = (): ((chunk: Buffer) => number) => {
+  let held: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    let count = 0;
+    while (held.length >= headerBytes) {
+      const length = 1 + held.readInt32BE(1);
+      if (held.length < length) break;
+      if (held[0] === 0x5a) count += 1;
+      held = held.subarray(length);
+    }
+    return count;
   };
 };

@@ -62,7 +62,7 @@ export const loadEffectPoint = (n: number): Point => {
 /** Points of the plan: nothing is loaded yet. */
 const planPoints: readonly Point[] = [
   before('the lock is taken', sql(/pg_try_advisory_lock/)),
-  before('the run is written', sql(/^insert into etl\.run/)),
+  before('the run is written', sql(/; insert into etl\.run \(/)),
   // Staging tables are made under the path of the author's types, which is taken back last.
   after('the run is committed', commitAfter(/^set local search_path/)),
 ];
@@ -97,7 +97,7 @@ export const buildPoints: readonly Point[] = [
   // The rehearsal makes one in a schema of another name.
   before('an index is built', sql(/^create index .* on "?etl_build_noaa"?\./)),
   before('the derived table is built', sql(/^create table "?etl_build_noaa"?\."?daily/)),
-  before('statistics are gathered', sql(/^analyze/), 2),
+  before('statistics are gathered', sql(/(?:^|; )analyze/), 2),
 ];
 
 /** All tables are built, and nothing of the publication has begun. */
@@ -105,7 +105,7 @@ export const builtPoint: Point = before('the run is said to be publishing', isLo
 
 /** Points of the publishing transaction, before its commit. */
 const publishPoints: readonly Point[] = [
-  before('publishing begins', sql(/^set local idle_in_transaction_session_timeout/)),
+  before('publishing begins', sql(/^begin; set local idle_in_transaction_session_timeout/)),
   before('the built tables are moved beside the old ones', sql(/^alter .* rename to "etl_new_/)),
   before('the publication is committed', isPublishCommit),
 ];
@@ -117,7 +117,6 @@ export const publishedPoint: Point = after('the publication is committed', isPub
 export const tidyPoint: Point = before(
   'the staging table is dropped',
   sql(/^drop table .*etl_staging\W+noaa__observation/),
-  2,
 );
 
 const isExchanged = commitAfter(/^with outcome as/);

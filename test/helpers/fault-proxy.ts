@@ -2,7 +2,7 @@
 
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { createMessageReader, type Effect, type Piece } from './fault-messages.ts';
+import { createMessageReader, createReadyCounter, type Effect, type Piece } from './fault-messages.ts';
 
 /** A place in a run: the `nth` effect that matches, before it reaches the server or after the server has answered. */
 export interface Point {
@@ -25,6 +25,8 @@ export interface FaultProxy {
   readonly port: number;
   /** Effects since the proxy was made. */
   readonly effects: () => number;
+  /** How often a client has waited for an answer since the proxy was made; queries sent together count once. */
+  readonly roundTrips: () => number;
   /** Waits for a point. Only one is armed at a time. */
   readonly arm: (point: Point, strike: Strike) => void;
   readonly disarm: () => void;
@@ -51,14 +53,15 @@ interface Connection {
   readonly client: Socket;
   readonly server: Socket;
   isSilent: boolean;
-  /** Collects the answer to an effect until it is whole; then called. */
+  /** Collects the answers up to the one to an effect; called when that is whole. */
   onAnswer: (() => Promise<void>) | undefined;
   answer: Buffer[];
+  /** Answers that the server owes; of them, those up to the effect's own. */
+  owed: number;
+  awaited: number;
+  /** True while the last bytes came from the server. */
+  isAnswered: boolean;
 }
-
-/** ReadyForQuery, which ends every answer outside COPY: 'Z', length 5, state. */
-const endsAnswer = (bytes: Buffer): boolean =>
-  bytes.length >= 6 && bytes.readUInt32BE(bytes.length - 5) === 5 && bytes[bytes.length - 6] === 0x5a;
 
 const write = async (socket: Socket, bytes: Buffer): Promise<void> => {
   if (!socket.destroyed && !socket.write(bytes))
@@ -76,6 +79,7 @@ const drop = ({ client, server }: Connection): void => {
 export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
   const connections = new Set<Connection>();
   let effects = 0;
+  let roundTrips = 0;
   let armed: Armed | undefined;
   let mode: Mode = 'open';
   let held: Promise<unknown> = Promise.resolve();
@@ -96,27 +100,40 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
     if (verdict === 'drop') drop(connection);
   };
 
-  const forward = async (connection: Connection, { bytes, effect }: Piece): Promise<void> => {
+  const forward = async (connection: Connection, { bytes, effect, asks }: Piece): Promise<void> => {
     const hit = effect === undefined ? undefined : struckBy(effect);
     if (hit?.point.when === 'before') await strikeNow(connection, hit, effect!);
-    if (hit?.point.when === 'after') connection.onAnswer = () => strikeNow(connection, hit, effect!);
+    if (hit?.point.when === 'after') {
+      // A query, or the sync behind an execution, is answered itself; the end of a COPY ends its query's answer.
+      connection.awaited = connection.owed + (effect!.kind.startsWith('copy') ? 0 : 1);
+      connection.onAnswer = () => strikeNow(connection, hit, effect!);
+    }
+    if (asks) connection.owed += 1;
     if (connection.isSilent) await never();
     await write(connection.server, bytes);
   };
 
   const fromClient = async (connection: Connection): Promise<void> => {
     const read = createMessageReader();
-    for await (const chunk of connection.client)
+    for await (const chunk of connection.client) {
+      if (connection.isAnswered) roundTrips += 1;
+      connection.isAnswered = false;
       for (const piece of read(chunk as Buffer)) await forward(connection, piece);
+    }
   };
 
   const fromServer = async (connection: Connection): Promise<void> => {
+    const countReady = createReadyCounter();
     for await (const chunk of connection.server) {
       await held;
       if (connection.isSilent) await never();
+      connection.isAnswered = true;
       connection.answer.push(chunk as Buffer);
+      const ready = countReady(chunk as Buffer);
+      connection.owed -= ready;
+      connection.awaited -= ready;
       if (connection.onAnswer !== undefined) {
-        if (!endsAnswer(Buffer.concat(connection.answer))) continue;
+        if (connection.awaited > 0) continue;
         await connection.onAnswer();
         connection.onAnswer = undefined;
       }
@@ -137,6 +154,9 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
       isSilent: mode === 'silent',
       onAnswer: undefined,
       answer: [],
+      owed: 0,
+      awaited: 0,
+      isAnswered: true,
     };
     connections.add(connection);
     const end = (): void => {
@@ -164,6 +184,7 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
   return {
     port: (listener.address() as AddressInfo).port,
     effects: () => effects,
+    roundTrips: () => roundTrips,
     arm: (point, strike) => (armed = { point, strike, seen: 0 }),
     disarm: () => (armed = undefined),
     holdAnswers: (until) => {

@@ -12,11 +12,11 @@ const statement = (name: string, pattern: RegExp, nth = 1): Point => ({
 /** Where a run that loads something is held. Each is counted from the one before. */
 export const holds = {
   /** Its files are judged, and it is not written yet. */
-  planned: statement('planned', /^insert into etl\.run\b/),
+  planned: statement('planned', /; insert into etl\.run \(/),
   /** Its tables are built; it is said to be publishing next. */
   built: statement('built', /^update etl\.run set state = \$2/, 3),
-  /** Production was judged, and the publishing transaction has begun. */
-  judged: statement('judged', /^set local idle_in_transaction_session_timeout/),
+  /** Production was judged, and the publishing transaction begins next. */
+  judged: statement('judged', /^begin; set local idle_in_transaction_session_timeout/),
   /** It has written all that it publishes, under its locks. */
   written: statement('written', /^insert into etl\.published_table/),
 } as const;

@@ -59,7 +59,7 @@ const publishingStatements = async (work: () => Promise<unknown>): Promise<reado
     const last = said.at(-1);
     if (
       last === undefined
-        ? sql.startsWith('set local idle_in_transaction')
+        ? sql.startsWith('begin; set local idle_in_transaction')
         : previous === last && !last.endsWith('commit')
     )
       said.push(sql);

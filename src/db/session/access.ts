@@ -96,9 +96,12 @@ const objectsOf = (pipeline: string): PipelineObjects => ({
   stagingPrefix: stagingName(pipeline, ''),
 });
 
+export const trustFor = (client: Client, pipeline: string): Promise<Trust> =>
+  readTrust(client, objectsOf(pipeline));
+
 /** Refuses schemas and objects of untrusted roles. Errors: ETL_UNTRUSTED. */
 export const refuseStrangers = async (client: Client, pipeline: string): Promise<Trust> => {
-  const trust = await readTrust(client, objectsOf(pipeline));
+  const trust = await trustFor(client, pipeline);
   refuseUntrusted(trust);
   return trust;
 };

@@ -4,7 +4,7 @@ import { rowsOf, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import type { RowChanges } from '../../core/model.ts';
 
-interface PublishedTable {
+export interface PublishedTable {
   readonly table: string;
   readonly schema: string;
   readonly rowsBefore: number | null;

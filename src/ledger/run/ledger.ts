@@ -40,7 +40,7 @@ export const insertRun = (run: NewRun): Query => ({
     run.host,
     run.pid,
     run.workers,
-    run.job,
+    run.job ?? null,
     run.queue,
     JSON.stringify(run.stagedHashes),
     storableJson(run.formats),

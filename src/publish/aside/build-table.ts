@@ -1,7 +1,7 @@
 // Builds the new version of a table in the build schema: rows, not null, keys, indexes, statistics.
 
 import type { IndexSpec } from '../../core/declaration.ts';
-import { askPrepared, withTransaction, type Client } from '../../db/client.ts';
+import { askPrepared, askTogether, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -126,15 +126,12 @@ export const buildDeclared = async ({
   constraints = [],
 }: Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'> & Partial<Building>): Promise<void> => {
   await makeServerColumns(client, names);
-  if (primaryKey.length > 0)
-    await buildIndex(
-      client,
-      names,
-      await addPrimaryKey(client, names, primaryKey, whole),
-      `primary key (${primaryKey.join(', ')})`,
-      primaryKey,
-    );
-  const storage = await indexStorage(client, names);
+  const [storage, ...keys] = await askTogether(client, () => [
+    indexStorage(client, names),
+    ...(primaryKey.length > 0 ? [addPrimaryKey(client, names, primaryKey, whole)] : []),
+  ]);
+  for (const key of keys)
+    await buildIndex(client, names, key, `primary key (${primaryKey.join(', ')})`, primaryKey);
   await buildConstraints(client, names, constraints, storage);
   for (const index of indexes) {
     const { name, where, columns } = index;
@@ -179,7 +176,7 @@ export const buildOwnOf = async (
 
 /** A savepoint keeps an error from aborting the transaction of the build. */
 const analyze = (client: Client, what: string): Promise<unknown> =>
-  withTransaction(client, () => client.query(`analyze ${what}`));
+  withTransaction(client, () => Promise.resolve(), { first: [{ text: `analyze ${what}` }] });
 
 /**
  * Analyzes each column on its own, after one value failed, such as a numrange bound too large for a

@@ -110,13 +110,10 @@ export class ChangedByHand extends Error {
 }
 
 /**
- * Fails if somebody changed a table by hand. Needs a lock that prevents such changes. Errors:
- * ChangedByHand.
+ * Fails if somebody changed a table by hand. `found` was read under a lock that prevents such
+ * changes. Errors: ChangedByHand.
  */
-export const refuseChangedByHand = async (client: Client, all: readonly Copy[]): Promise<void> => {
-  const tables = all.filter(({ byHand }) => byHand !== undefined);
-  if (tables.length === 0) return;
-  const found = await findByHand(client, tables);
+export const refuseChangedByHand = (tables: readonly Copy[], found: readonly MadeByHand[]): void => {
   const changes = tables.flatMap((table, place) => changesOf(table, found[place]!));
   if (changes.length > 0) throw new ChangedByHand(changes);
 };

@@ -1,7 +1,7 @@
 // Notifications in etl.notification: inserted in the transaction of their event, and sent by any
 // process that has the receiver's variables.
 
-import { isThere, runQuery, type Client } from '../../db/client.ts';
+import { isThere, rowsOf, runQuery, type Client } from '../../db/client.ts';
 import { storableJson, type Query } from '../../db/sql.ts';
 import type { Notification, NotifyEvent, Receiver } from '../../core/notification.ts';
 
@@ -60,14 +60,10 @@ export interface ReceiverNames {
   readonly secret_name: string | null;
 }
 
-/** Returns an empty list in a database without bookkeeping. */
-export const pendingReceivers = async (client: Client): Promise<readonly ReceiverNames[]> => {
-  if (!(await isThere(client, 'etl.notification'))) return [];
-  const found = await client.query(
-    `select distinct url_name, secret_name from etl.notification where state = 'pending'`,
-  );
-  return found.rows;
-};
+export const pendingReceivers = (client: Client): Promise<readonly ReceiverNames[]> =>
+  rowsOf(client, {
+    text: `select distinct url_name, secret_name from etl.notification where state = 'pending'`,
+  });
 
 /**
  * Claims due notifications: no other process sends them for `claimMs`. If this process is killed,

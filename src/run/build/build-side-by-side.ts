@@ -3,7 +3,7 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../core/declaration.ts';
 import { lockBuild } from '../../db/session/advisory-lock.ts';
-import { whenLost, withClient, type Client } from '../../db/client.ts';
+import { askTogether, whenLost, withClient, type Client } from '../../db/client.ts';
 import { setSortMemory } from '../../db/session/session-settings.ts';
 import { prerequisites, tableOrder } from '../../publish/table/table-order.ts';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
@@ -82,11 +82,26 @@ const createPlan = (
 const isFull = (error: unknown): boolean =>
   error instanceof EtlError && error.code === 'ETL_CONNECT' && codeOf(error.cause) === '53300';
 
+/** Tables built from fewer bytes of files are built before another session is open. */
+const smallBytes = 2 ** 20;
+
+const isSmall = ({ spec: { tables }, workers }: RunContext, planned: readonly PlannedTable[]): boolean =>
+  tables.length <= workers &&
+  tables.every(
+    (table) => table.kind === 'source' && table.transform === undefined && table.partitionBy === undefined,
+  ) &&
+  planned.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0) < smallBytes;
+
 /**
- * Uses at most as many sessions as the run has workers. All stop at the first failure, and when the
- * pipeline's lock is lost: another process may then own the tables.
+ * Builds small tables over the coordinator's connection. Otherwise uses at most as many sessions as
+ * the run has workers. All stop at the first failure, and when
+ * the pipeline's lock is lost: another process may then own the tables.
  */
-const sideBySide = async (context: RunContext, build: BuildTable): Promise<void> => {
+const sideBySide = async (
+  context: RunContext,
+  planned: readonly PlannedTable[],
+  build: BuildTable,
+): Promise<void> => {
   const { address, spec, workers } = context;
   const stop = new AbortController();
   whenLost(context.client, address).catch((error: unknown) => stop.abort(error));
@@ -99,6 +114,10 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
   const plan = createPlan(context, signal, (client, table) =>
     build({ ...context, client, abort: signal }, table, plan.alongside),
   );
+  const buildNext = async (client: Client): Promise<void> => {
+    for (let task = await plan.next(); task !== undefined; task = await plan.next()) await task(client);
+  };
+  if (isSmall(context, planned)) return buildNext(context.client);
   // A partitioned table gives work to every session, other tables to one session each.
   const isPartitioned = spec.tables.some(({ partitionBy }) => partitionBy !== undefined);
   const sessions = isPartitioned ? workers : Math.min(workers, spec.tables.length);
@@ -108,7 +127,7 @@ const sideBySide = async (context: RunContext, build: BuildTable): Promise<void>
     opened += 1;
     await lockBuild(client, spec.name);
     await setSortMemory(client, sessions);
-    for (let task = await plan.next(); task !== undefined; task = await plan.next()) await task(client);
+    await buildNext(client);
   };
   // A session that gets no connection is left out; the other sessions build the tables.
   let full: unknown;
@@ -137,16 +156,15 @@ export const buildTables = async (
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
   await dropBuilt(context);
-  const publications = await publicationsOf(
-    client,
-    spec.schema,
-    spec.tables.map(({ name }) => name),
-  );
-  // If rows were loaded directly into new tables, the build schema was checked before the load.
-  if (directTables(spec).length === 0) await ensureBuildSchema(context);
+  const names = spec.tables.map(({ name }) => name);
+  const [publications] = await askTogether(client, () => [
+    publicationsOf(client, spec.schema, names),
+    // If rows were loaded directly into new tables, the build schema was checked before the load.
+    ...(directTables(spec).length === 0 ? [ensureBuildSchema(context)] : []),
+  ]);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>
-    sideBySide(context, async (session, table, alongside) => {
+    sideBySide(context, planned, async (session, table, alongside) => {
       const { name } = table;
       const own = { ...session, statisticsOf };
       const bringing = await bringingTo(own, table, planned, built);

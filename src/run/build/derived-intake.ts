@@ -8,6 +8,7 @@ import { mentions } from '../../publish/table/table-order.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { isFullRefresh } from '../outset.ts';
+import { latestRun } from '../../ledger/run/ledger.ts';
 import { noneOutgoing, type Intake } from '../files/sieve.ts';
 import type { BuildContext, Work } from '../context.ts';
 
@@ -42,7 +43,8 @@ export const derivedExtent = async (
   prior: readonly BuiltTable[],
 ): Promise<Extent> => {
   const { client, spec } = context;
-  if (!meaningOf(table.publish).takesParts || (await isFullRefresh(context))) return 'whole';
+  if (!meaningOf(table.publish).takesParts || isFullRefresh(context, await latestRun(client, spec.name)))
+    return 'whole';
   const read = prior.filter(
     ({ table: name }) => (table.kind === 'derived' && table.from.includes(name)) || mentions(sql, name),
   );

@@ -1,6 +1,7 @@
 // Drops the tables of the build schema, except new tables into which rows were loaded directly.
 
-import { ensureSchema, withTransaction } from '../../db/client.ts';
+import { codeOf } from '../../core/errors/errors.ts';
+import { quoteName } from '../../db/sql.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
 import { clearBuildSchema, tidyBuildSchema } from '../../publish/aside/build-schema.ts';
 import { buildSchema } from '../../db/names.ts';
@@ -16,9 +17,11 @@ export const dropBuilt = async ({ client, spec }: Work): Promise<void> => {
   else await tidyBuildSchema(client, spec.name, Infinity);
 };
 
-export const ensureBuildSchema = ({ client, spec }: Work): Promise<void> =>
-  withTransaction(client, async () => {
-    // Nobody can have created objects in a schema that this transaction creates, so only an
-    // existing schema is checked.
-    if (!(await ensureSchema(client, buildSchema(spec.name)))) await refuseStrangers(client, spec.name);
+/** Checks only a schema that others created: a new one of ours has no objects of strangers. */
+export const ensureBuildSchema = async ({ client, spec }: Work): Promise<void> => {
+  await client.query(`create schema ${quoteName(buildSchema(spec.name))}`).catch((error: unknown) => {
+    // 23505: another session creates it now.
+    if (!['42P06', '23505'].includes(codeOf(error) ?? '')) throw error;
+    return refuseStrangers(client, spec.name);
   });
+};

@@ -43,15 +43,16 @@ export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =
  * Finds what production has. Starts again if another run published meanwhile, because files that
  * had lost their rows may have rows now.
  */
-const findBasis = async (judging: Judging, of: FilesOf, publications: string): Promise<FoundBasis> => {
+const findBasis = async (judging: Judging, of: FilesOf): Promise<FoundBasis> => {
   const { client, isFullRefresh } = judging;
+  const read = async () => (await publicationsOf(client, of.schema, [of.table])).get(of.table)!;
+  const publications = await read();
   const own = await ownFilesOf(client, of);
   const extent: Extent = isFullRefresh || !(await hasOthers(client, of)) ? 'whole' : 'part';
   const stale = extent === 'whole' && !isFullRefresh ? await recordedFiles(client, of) : [];
   const found = { extent, publications, own, stale, isFullRefresh };
   if (stale.length === 0) return found;
-  const now = (await publicationsOf(client, of.schema, [of.table])).get(of.table)!;
-  return now === publications ? found : findBasis(judging, of, now);
+  return (await read()) === publications ? found : findBasis(judging, of);
 };
 
 const isOther = ({ isSame, isPartial, isCorrected, isUnloaded }: KnownVersion): boolean =>
@@ -106,7 +107,7 @@ export const createSieve = async (judging: Judging, table: SourceTableSpec): Pro
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };
   if (!meaningOf(table.publish).takesParts) return takeAll(judging, table, of);
-  const { extent, ...basis } = await findBasis(judging, of, judging.publications.get(table.name)!);
+  const { extent, ...basis } = await findBasis(judging, of);
   if (extent === 'whole') return takeAll(judging, table, of, basis);
   return takeNew(judging, table, of, basis);
 };

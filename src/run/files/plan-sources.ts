@@ -2,7 +2,6 @@
 
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
-import { publicationsOf } from '../../ledger/production/published-tables.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { stopSignal } from '../../core/stop.ts';
@@ -106,18 +105,11 @@ export const planSources = async (
  * ETL_FILE_UNKNOWN, ETL_FILE_COPY.
  */
 export const planNeeded = async (
-  judging: Omit<Judging, 'asked' | 'publications'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
+  judging: Omit<Judging, 'asked'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {
   const asked = askedFiles(judging);
-  const { client, spec } = judging;
-  const publications = await publicationsOf(
-    client,
-    spec.schema,
-    spec.tables.map(({ name }) => name),
-  );
-  const planned = await planSources(spec, judging, (table) =>
-    createSieve({ ...judging, asked, publications }, table),
-  );
+  const { spec } = judging;
+  const planned = await planSources(spec, judging, (table) => createSieve({ ...judging, asked }, table));
   asked.refuseUnknown(spec.name);
   for (const table of planned) await refuseCopies(judging, table);
   return planned;

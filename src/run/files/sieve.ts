@@ -85,7 +85,6 @@ export interface Judging extends Work, Pick<RunSettings, 'allowShrink'> {
    */
   readonly isFullRefresh: boolean;
   readonly asked: AskedFiles;
-  readonly publications: ReadonlyMap<string, string>;
   /** If true, files that are no longer listed are counted even if their rows are kept. */
   readonly countsGone?: boolean;
 }

@@ -27,6 +27,7 @@ import { probeAttributes } from '../../publish/aside/probe.ts';
 import { landingTable } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 import type { ProductionTable } from '../../publish/table/production.ts';
+import { builtStates } from '../../publish/table/table-state.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { mixedText, mixedWith, planUniformly } from '../../publish/uniform.ts';
 import { createLandings } from '../make-landings.ts';
@@ -189,6 +190,7 @@ const rehearseAll = async (
   const freely = await planOver(
     client,
     tables,
+    await builtStates(client, tables),
     tables.map(({ table }) => production.get(table)),
   );
   const isFree = spec.snapshotWaitMs === false;

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ServerAddress } from '../../db/connect/address.ts';
-import { withClient, type Client } from '../../db/client.ts';
+import { isThere, withClient, type Client } from '../../db/client.ts';
 import type { EtlError } from '../../core/errors/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Receiver } from '../../core/notification.ts';
@@ -47,9 +47,11 @@ export const sayUnreachable = ({ receivers, report }: Pick<RunContext, 'receiver
 
 /** Delivers what it can in `atEndMs`. The next run or worker delivers the rest. */
 export const deliverAtEnd = async (address: ServerAddress, logger: Logger): Promise<void> => {
-  await withClient(address, (client) => deliverFor(client, delivering(logger), atEndMs)).catch(
-    (error: unknown) =>
-      logger.warn({ error }, 'notifications could not be delivered; the next run or worker will'),
+  await withClient(address, async (client) => {
+    // A run may have failed before it created the bookkeeping.
+    if (await isThere(client, 'etl.notification')) await deliverFor(client, delivering(logger), atEndMs);
+  }).catch((error: unknown) =>
+    logger.warn({ error }, 'notifications could not be delivered; the next run or worker will'),
   );
 };
 

@@ -1,7 +1,7 @@
 // Drops old versions of tables if there are more than `keep`, and reports the space of the others.
 
 import { formatBytes } from '../../core/amounts.ts';
-import { forgetKept, keptTables, type KeptTable } from '../../ledger/production/kept.ts';
+import { forgetKept, type KeptTable } from '../../ledger/production/kept.ts';
 import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import type { RunContext } from '../context.ts';
@@ -25,9 +25,8 @@ const drop = ({ client, report }: RunContext, version: KeptTable): Promise<void>
   });
 
 /** Drops versions beyond `keep`, but none of a table that is no longer declared. */
-export const dropOldVersions = async (context: RunContext): Promise<void> => {
-  const { client, spec, report } = context;
-  const kept = await keptTables(client, spec.name);
+export const dropOldVersions = async (context: RunContext, kept: readonly KeptTable[]): Promise<void> => {
+  const { spec, report } = context;
   if (kept.length === 0) return;
   const of = (name: string) => kept.filter(({ table }) => table === name);
   for (const { name, keep = 0 } of spec.tables)

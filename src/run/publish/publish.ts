@@ -4,7 +4,7 @@ import { assertPublishing } from '../../ledger/run/epoch.ts';
 import { markPublished } from '../../ledger/run/ledger.ts';
 import { recordPartitions } from '../../ledger/production/published-tables.ts';
 import { whyStopped } from '../../ledger/run/run-end.ts';
-import { ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
+import { askTogether, ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { boundWaits, lockPublishing, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
@@ -72,23 +72,26 @@ const prepare = async (
 ): Promise<Prepared> => {
   const { client, spec, epoch } = context;
   const [written, moved] = byWriting(plans);
-  await client.query(`set local idle_in_transaction_session_timeout = ${frozenMs}`);
-  await lockPublishing(
-    client,
-    plans.map(({ table }) => productionName(table)),
-  );
-  await assertPublishing(client, spec.name, epoch);
-  const { runId, copied, totals } = await begin();
-  await ensureSchema(client, spec.schema);
+  const names = plans.map(({ table }) => productionName(table));
+  const [, , { runId, copied, totals }] = await askTogether(client, () => [
+    lockPublishing(client, names),
+    assertPublishing(client, spec.name, epoch),
+    begin(),
+    ensureSchema(client, spec.schema),
+  ]);
   await ensureKept(context, plans);
   const held = moved.filter(keepsWritersOut);
-  await lockQuietly(client, namesInProduction([...written, ...held]), namesInProduction(moved));
-  await checkPlanned(client, plans);
-  await confirm?.();
+  await askTogether(client, () => [
+    lockQuietly(client, namesInProduction([...written, ...held]), namesInProduction(moved)),
+    checkPlanned(client, plans),
+    confirm?.() ?? Promise.resolve(),
+  ]);
   const applied = await applyAll(client, plans, copied, rowsBefore, locksmith);
-  await runQuery(client, insertKept(runId, spec.name, plans));
-  await runQuery(client, insertPublished(runId, plans, rowsBefore, applied));
-  await record(runId, plans);
+  await askTogether(client, () => [
+    runQuery(client, insertKept(runId, spec.name, plans)),
+    runQuery(client, insertPublished(runId, plans, rowsBefore, applied)),
+    record(runId, plans),
+  ]);
   await oweHook(context, runId);
   await owePublished(context, runId);
   return { ...applied, runId, totals };
@@ -167,6 +170,7 @@ export const publishTables = async (
     const { before } = judged;
     announce(plans.flatMap((one) => [one.strategy.notice(one), replacedText(context.spec.name, one)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
+      first: [{ text: `set local idle_in_transaction_session_timeout = ${frozenMs}` }],
       end: (prepared) => commit(context, plans, prepared, locksmith),
     });
   });

@@ -1,6 +1,7 @@
 // Cleans up after publishing: drops what the run no longer needs, and analyzes partitioned tables.
 
-import { lossOf } from '../../db/client.ts';
+import { askTogether, lossOf } from '../../db/client.ts';
+import { keptTables } from '../../ledger/production/kept.ts';
 import { retryOf } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
 import { tidyBuildSchema } from '../../publish/aside/build-schema.ts';
@@ -54,9 +55,12 @@ export const tidyUp = async (context: RunContext, built: readonly BuiltTable[] =
   const { address, client, spec, keepStaging, report } = context;
   try {
     const analyzed = await takeBuilt(context, built);
-    await dropReplaced(context);
-    await dropStaleStaging(context, keepStaging ? sourceNames(spec) : []);
-    await dropOldVersions(context);
+    const [, , kept] = await askTogether(client, () => [
+      dropReplaced(context),
+      dropStaleStaging(context, keepStaging ? sourceNames(spec) : []),
+      keptTables(client, spec.name),
+    ]);
+    await dropOldVersions(context, kept);
     await analyzeTables(context, analyzed);
   } catch (error) {
     // If the server is lost, the caller recovers as after any other step.

@@ -5,6 +5,7 @@ import { inline, quoteName, quoteText } from '../../../src/db/sql.ts';
 
 it.each([
   { query: { text: 'select $2, $1', values: ["it's", -3] }, sent: "select (-3), 'it''s'" },
+  { query: { text: 'select $1, $2', values: [null, true] }, sent: 'select null, true' },
   { query: { text: 'select $1', values: ['$1'] }, sent: "select '$1'" },
   { query: { text: `drop table ${quoteName('a"$1')}` }, sent: 'drop table "a""$1"' },
   {

@@ -6,7 +6,7 @@
 // halves the query's work. Old tables are dropped after the commit, or kept in etl_kept. Proved by
 // test/modes/publish-locks.test.ts, "in one message".
 
-import type { Client } from '../../../db/client.ts';
+import { askTogether, type Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
 import { foreignKeysOf } from '../../table/foreign-keys.ts';
@@ -173,11 +173,14 @@ export const swap: Strategy = {
   notice: noticeOutside,
 
   apply: async (client, plans) => {
-    await prepareSwaps(client, plans).catch((cause: unknown) => {
-      throw publishRefusalOfAny(plans, cause);
-    });
+    const [last] = await askTogether(client, () => [
+      swapStatements(client, plans),
+      prepareSwaps(client, plans).catch((cause: unknown) => {
+        throw publishRefusalOfAny(plans, cause);
+      }),
+    ]);
     const touched = plans.flatMap((plan) => keysOutside(plan, plans).map(({ target }) => target!));
-    return { locked: namesInProduction(plans), touched, last: await swapStatements(client, plans) };
+    return { locked: namesInProduction(plans), touched, last };
   },
 
   oidInProduction: ({ builtAs }) => builtAs.oid,

@@ -1,0 +1,44 @@
+// How often a run waits for an answer of the server: what a distant server costs.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
+import { useFiles } from '../helpers/files.ts';
+import { useDatabase } from '../helpers/server.ts';
+import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+
+const database = useDatabase();
+const files = useFiles();
+const pipeline = definePipeline({
+  name: 'small',
+  schema: 'small',
+  tables: {
+    item: {
+      source: csv(`${files.directory}/item.csv`),
+      columns: { id: column.integer('id'), name: column.text('name') },
+      primaryKey: ['id'],
+    },
+  },
+});
+let proxy: FaultProxy;
+beforeAll(async () => {
+  proxy = await openProxy(Number(new URL(database.url).port));
+});
+afterAll(() => proxy.close());
+
+const tripsOf = async (outcome: 'published' | 'unchanged'): Promise<number> => {
+  const url = new URL(database.url);
+  url.port = String(proxy.port);
+  const before = proxy.roundTrips();
+  const result = await runPipeline(pipeline, { databaseUrl: url.href, directory: files.directory });
+  expect(result.outcome).toBe(outcome);
+  return proxy.roundTrips() - before;
+};
+
+it('a run of two records, and a run with nothing to do', async () => {
+  files.write('item.csv', 'id,name\n1,a\n2,b\n');
+  await tripsOf('published');
+  expect(await tripsOf('unchanged')).toBeLessThanOrEqual(17);
+  files.write('item.csv', 'id,name\n1,a\n2,c\n');
+  // The queue asks now and then whether there is a job.
+  expect(await tripsOf('published')).toBeLessThanOrEqual(135);
+});
