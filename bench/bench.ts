@@ -274,7 +274,8 @@ const main = async (): Promise<void> => {
         console.log(
           `${cores} cores of ${cpu} · Node ${node} · PostgreSQL ${postgres}, wal_level ${walLevel} · ${psql}`,
         );
-        console.log(`${mode}: records ${options.records} · rounds ${options.rounds} · seed ${options.seed}`);
+        const size = mode === 'table' ? '' : `records ${options.records} · seed ${options.seed} · `;
+        console.log(`${mode}: ${size}rounds ${options.rounds}`);
         const report = await modes[mode](bench, names);
         reports.push({ mode, machine, options, files: describeFiles(bench), ...report });
       }

@@ -198,7 +198,7 @@ export const deriveScript = (table: SourceTableSpec, header: readonly string[]):
   const { format } = reading!;
   const { dialect, encoding } = format;
   if (otherReadings.length > 0) throw new NoScript('files of several kinds');
-  if (table.transform !== undefined || table.filter.length > 0) throw new NoScript('a transform or a filter');
+  if (table.filter.length > 0) throw new NoScript('a filter');
   refuseDialect(dialect);
   if (!/^(?:utf-8|windows-\d+)$/.test(encoding)) throw new NoScript(`the encoding ${encoding}`);
   const fields = fieldsOf({ header, name: '', constants: {} }, dialect);

@@ -13,16 +13,7 @@ interface Given {
 }
 
 /** What is kept of a table: nothing that depends on other tables, on what is published, or on other files. */
-const kept = new Set([
-  'columns',
-  'primaryKey',
-  'indexes',
-  'filter',
-  'missing',
-  'extra',
-  'rejectLimit',
-  'transform',
-]);
+const kept = new Set(['columns', 'primaryKey', 'indexes', 'filter', 'missing', 'extra', 'rejectLimit']);
 
 interface Declared {
   readonly source?: CsvSource;

@@ -1,16 +1,20 @@
 // `npm run bench -- --table`: scripts that are derived from columns make the rows that a run makes, and a difference is an error.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { makeDirectory, mustRun, run, type Ended } from '../helpers/package-project.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+const made: string[] = [];
+afterAll(() => Promise.all(made.map((directory) => rm(directory, { recursive: true }))));
+
 /** Writes a pipeline with these columns and two files, and gives the arguments that measure them. */
 const jobOf = async (columns: string, records: readonly string[], more = '') => {
   const directory = await makeDirectory();
+  made.push(directory);
   const pipeline = join(directory, 'pipeline.ts');
   const data = [1, 2].map((half) => join(directory, `${half}.csv`));
   await writeFile(
@@ -41,7 +45,8 @@ const jobOf = async (columns: string, records: readonly string[], more = '') => 
 const bench = (args: readonly string[], go = run): Promise<Ended> =>
   go(join(root, 'node_modules/.bin/jiti'), args, { cwd: root });
 
-describe('a table of a pipeline', () => {
+// Each case starts a server and five or more programs.
+describe('a table of a pipeline', { timeout: 180_000 }, () => {
   it('is measured staged and direct, against scripts that make the same rows', async () => {
     const columns = `id: column.integer('id'), day: column.date('day', { format: 'DD.MM.YYYY' }),
       at: column.timestamp(['day', 'time'], { format: 'DD.MM.YYYYHHmm' }).nullable(),

@@ -70,7 +70,7 @@ describe('a column', () => {
         options: { ragged: 'pad' },
       },
       { why: 'the encoding detect', columns: { v: column.text('a') }, options: { encoding: 'detect' } },
-      { why: 'a transform or a filter', columns: { v: column.text('a') }, more: { filter: [present('a')] } },
+      { why: 'a filter', columns: { v: column.text('a') }, more: { filter: [present('a')] } },
       {
         why: 'dates with the day first, and with the month first',
         columns: {
