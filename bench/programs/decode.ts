@@ -10,8 +10,9 @@ import { finished } from 'node:stream/promises';
 import { parse } from 'csv-parse';
 import { bindPipeline } from '../../src/pipeline/bind.ts';
 import type { SourceTableSpec } from '../../src/core/declaration.ts';
-import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
-import { recordBlocks } from '../../src/format/records/record-blocks.ts';
+import { blockDecoder } from '../../src/format/rows/compiled-decoder.ts';
+import { createRowMaker } from '../../src/format/rows/row-maker.ts';
+import { streamRows } from '../../src/format/rows/stream-rows.ts';
 import { createSplitter } from '../../src/format/records/splitter.ts';
 import { column, csv, definePipeline } from '../../src/index.ts';
 import { readForInit } from '../../src/tools/init/write-init.ts';
@@ -66,16 +67,13 @@ const decodeCompiled = async (): Promise<number> => {
   const header = line.trim().split(',');
   const declared = bindPipeline(twenty, { directory: '.' }).tables[0] as SourceTableSpec;
   const table = { ...declared, ...declared.readings[0]! };
-  const decode = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf', constants: {} });
+  const maker = createRowMaker(table, { name: file, header, lineEnd: 'lf', constants: {} });
   const split = createSplitter(table.format.dialect, header.length, 'lf');
   const start = { byte: line.length + 1, line: 2, record: 1 };
   let rows = 0;
-  for await (const block of recordBlocks(
-    readRange({ location: file, name: file, table: 'observation' }, start.byte, Infinity),
-    start,
-    split,
-  )) {
-    const { counts } = decode(block);
+  const reads = readRange({ location: file, name: file, table: 'observation' }, start.byte, Infinity);
+  const whole = { bytes: Infinity, rejects: 1 };
+  for await (const { counts } of streamRows(maker, blockDecoder(maker), split, reads, start, whole)) {
     if (counts.rejected > 0) throw new Error('a generated record was rejected');
     rows += counts.copied;
   }

@@ -8,8 +8,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import type { SourceTableSpec } from '../../src/core/declaration.ts';
 import { typeOf } from '../../src/format/types/registry.ts';
-import { createCompiledDecoder } from '../../src/format/rows/compiled-decoder.ts';
-import { recordBlocks } from '../../src/format/records/record-blocks.ts';
+import { blockDecoder } from '../../src/format/rows/compiled-decoder.ts';
+import { createRowMaker } from '../../src/format/rows/row-maker.ts';
+import { streamRows } from '../../src/format/rows/stream-rows.ts';
 import { createSplitter } from '../../src/format/records/splitter.ts';
 import { loadPipelineFile } from '../../src/index.ts';
 import { readBytes } from '../../src/core/limits.ts';
@@ -29,11 +30,12 @@ async function* pieces(): AsyncGenerator<Buffer> {
 }
 
 const decode = async (take?: (rows: Uint8Array) => void): Promise<number> => {
-  const decodeBlock = createCompiledDecoder(table, { name: file, header, lineEnd: 'lf', constants: {} });
+  const maker = createRowMaker(table, { name: file, header, lineEnd: 'lf', constants: {} });
   const split = createSplitter(table.format.dialect, header.length, 'lf');
   let copied = 0;
-  for await (const block of recordBlocks(pieces(), { byte: dataAt, line: 2, record: 1 }, split)) {
-    const decoded = decodeBlock(block);
+  const start = { byte: dataAt, line: 2, record: 1 };
+  const whole = { bytes: Infinity, rejects: 1 };
+  for await (const decoded of streamRows(maker, blockDecoder(maker), split, pieces(), start, whole)) {
     if (decoded.rejects.length > 0) throw new Error(`rejected: ${JSON.stringify(decoded.rejects[0])}`);
     copied += decoded.counts.copied;
     take?.(decoded.copyBytes);

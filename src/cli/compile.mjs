@@ -2,22 +2,19 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundle } from './bundle.mjs';
+import { compileEncoder } from './compile-encoder.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const migrations = 'db/bookkeeping/migrations';
 
 /** Modules that are replaced by the WebAssembly they generate: that costs each thread 50 ms. */
-const ofBytes = [
-  'format/encoder/encoder-bytes.js',
-  'format/records/scan-bytes.js',
-  'tools/init/counter-bytes.js',
-];
+const ofBytes = ['tools/init/counter-bytes.js'];
 
 const findCompiler = () => {
   try {
@@ -38,12 +35,20 @@ const storeBytes = async (file) => {
   writeFileSync(file, lines.join(''));
 };
 
+/** Stores the WebAssembly module in the module that reads it, so that the bundle contains it. */
+const storeEncoder = async (directory) => {
+  const bytes = readFileSync(await compileEncoder(directory)).toString('base64');
+  const file = join(directory, 'format/encoder/encoder-bytes.js');
+  writeFileSync(file, `export const encoderBytes = Buffer.from('${bytes}', 'base64');\n`);
+};
+
 /** Compiles into a directory of the checkout, where node_modules is found. False: errors. */
 export const compileInto = async (directory) => {
   const tsc = [findCompiler(), '-p', join(root, 'tsconfig.build.json'), '--outDir', directory];
   const [status] = await once(spawn(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] }), 'close');
   cpSync(join(root, 'src', migrations), join(directory, migrations), { recursive: true });
   for (const path of ofBytes) await storeBytes(join(directory, path));
+  await storeEncoder(directory);
   await bundle(directory);
   return status === 0;
 };

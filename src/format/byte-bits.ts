@@ -12,13 +12,6 @@ export const bitsOf = (group: readonly Local[], byte: Local): Code =>
     )
     .reduce((left, right) => i64.or(left, right));
 
-export const holdsAny = (group: readonly Local[], bytes: readonly Local[]): Code =>
-  v128.isAny(
-    group
-      .flatMap((part) => bytes.map((byte) => v128.eq(part.get, byte.get)))
-      .reduce((left, right) => v128.or(left, right)),
-  );
-
 /** Sets each bit to the parity of it and all lower bits. If `bits` are quotes: 1 inside quotes. */
 export const parities = (bits: Local): Code =>
   sequence(
@@ -26,8 +19,5 @@ export const parities = (bits: Local): Code =>
       bits.set(i64.xor(bits.get, i64.shl(bits.get, i64.const(distance)))),
     ),
   );
-
-export const isByte = (byte: Code, ...others: readonly Code[]): Code =>
-  others.map((other) => i32.eq(byte, other)).reduce((left, right) => i32.or(left, right));
 
 export const isSome = (bits: Code): Code => i32.isZero(i64.isZero(bits));

@@ -112,20 +112,6 @@ export const i64 = {
   store: store(0x37, 3),
 };
 
-export const f64 = {
-  ofBits: unary(0xbf),
-  mul: binary(0xa2),
-  ne: binary(0x62),
-  lt: binary(0x63),
-  gt: binary(0x64),
-  negative: unary(0x9a),
-  div: binary(0xa3),
-  toSingle: unary(0xb6),
-  fromSingle: unary(0xbb),
-  fromSigned: unary(0xb9),
-  load: load(0x2b, 3),
-};
-
 const sixteenBytes = (opcode: number, bytes: readonly number[]): Code => [0xfd, opcode, ...bytes];
 
 /** Operations on 16 bytes. Names that end in 16 treat them as eight 16-bit numbers. */
@@ -180,8 +166,6 @@ export const choose = (condition: Code, then: Code, otherwise: Code): Code => [
   condition,
   0x1b,
 ];
-
-export const drop = unary(0x1a);
 
 export const loopWhile = (condition: Code, ...body: readonly Code[]): Code => [
   0x03,

@@ -27,6 +27,16 @@ const isBuilt = (): boolean => {
   return Math.max(...changed) < Math.min(...timesBelow(dist));
 };
 
+/** The module that reads dist/encoder.wasm. */
+const readsEncoder = join(root, 'src/format/encoder/encoder-bytes.ts');
+
+const compileEncoder = async (): Promise<void> => {
+  const module = (await import(pathToFileURL(join(root, 'src/cli/compile-encoder.mjs')).href)) as {
+    compileEncoder: () => Promise<string>;
+  };
+  await module.compileEncoder();
+};
+
 const compile = async (): Promise<void> => {
   if (isBuilt()) return cpSync(dist, compiled, { recursive: true });
   const { compileInto } = (await import(pathToFileURL(join(root, 'src/cli/compile.mjs')).href)) as {
@@ -57,6 +67,7 @@ const redirects = new Map<string, (code: string) => string>([
 /** Compiles this checkout once, when the first test imports such a module, or copies dist/. While files are watched, the sources run. */
 export const compiledThreads = (): Plugin => {
   let compiling: Promise<void> | undefined;
+  let encoding: Promise<void> | undefined;
   let isWatching = false;
   return {
     name: 'compiled-threads',
@@ -66,6 +77,7 @@ export const compiledThreads = (): Plugin => {
       vitest.onClose(() => rmSync(compiled, { recursive: true, force: true }));
     },
     transform: async (code, id) => {
+      if (id === readsEncoder) await (encoding ??= compileEncoder());
       const redirect = redirects.get(relative(root, id));
       if (isWatching || redirect === undefined) return undefined;
       await (compiling ??= compile());

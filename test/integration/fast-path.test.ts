@@ -17,7 +17,8 @@ import { bindPipeline } from '../../src/pipeline/bind.ts';
 import { column, type AnyColumn } from '../../src/pipeline/declare/column.ts';
 import { when } from '../../src/pipeline/declare/filter.ts';
 import { csv } from '../../src/pipeline/declare/csv.ts';
-import { blocksOf, decodedFile, firstRead, tableOf } from '../unit/format/records/reading.ts';
+import { streamedOutcome } from '../unit/format/records/both-decoders.ts';
+import { blocksOf, decodedFile, firstRead, startOfFile, tableOf } from '../unit/format/records/reading.ts';
 
 /** What was left to slower code, counted where it is called. */
 const left = vi.hoisted(() => ({ byteByByte: 0, judged: 0, fields: 0 }));
@@ -47,9 +48,9 @@ vi.mock('../../src/format/rows/text-encoder.ts', async (original) => {
   const real = await original<typeof TextEncoders>();
   const createTextEncoder: typeof real.createTextEncoder = (...parameters) => {
     const encode = real.createTextEncoder(...parameters);
-    return (text, isWritten, out) => {
+    return (...field) => {
       left.fields += 1;
-      return encode(text, isWritten, out);
+      return encode(...field);
     };
   };
   return { ...real, createTextEncoder };
@@ -77,14 +78,27 @@ const sharesLeft = async (
   );
   const blocks = await blocksOf(pieces, createSplitter(table.format.dialect, header.length, lineEnd));
   const asText = table.columns.some(({ type }) => type === 'of') ? encodeTextRow : undefined;
-  const decode = createCompiledDecoder(table, decodedFile(header, lineEnd, 'f', constants), asText);
-  const counts = blocks.map((block) => decode(block).counts);
-  const records = counts.reduce((sum, each) => sum + each.records, 0);
-  return {
+  const decoded = decodedFile(header, lineEnd, 'f', constants);
+  const decode = createCompiledDecoder(table, decoded, asText);
+  const records = blocks.map((block) => decode(block).counts.records).reduce((sum, each) => sum + each, 0);
+  const shares = () => ({
     records,
     byteByByte: left.byteByByte / records,
     judged: left.judged / records,
     fields: left.fields / records / table.columns.length,
+  });
+  const inBlocks = shares();
+  Object.assign(left, { byteByByte: 0, judged: 0, fields: 0 });
+  const streamed = await streamedOutcome(pieces, startOfFile, table, decoded, asText);
+  if (streamed === undefined) return inBlocks;
+  expect(streamed.counts.records).toBe(records);
+  // Of the two ways, the slower one counts.
+  const inStream = shares();
+  return {
+    records,
+    byteByByte: Math.max(inBlocks.byteByByte, inStream.byteByByte),
+    judged: Math.max(inBlocks.judged, inStream.judged),
+    fields: Math.max(inBlocks.fields, inStream.fields),
   };
 };
 

@@ -1,7 +1,6 @@
-// The WebAssembly module of the row encoder. The build replaces this file by the module's bytes:
-// src/cli/compile.mjs.
+// The WebAssembly module that assembly/index.ts becomes. The build replaces this file by the
+// module's bytes: src/cli/compile.mjs.
 
-import { moduleBytes } from '../wasm-module.ts';
-import { encoderModule } from './routines.ts';
+import { readFileSync } from 'node:fs';
 
-export const encoderBytes = moduleBytes(encoderModule);
+export const encoderBytes: Uint8Array = readFileSync(new URL('../../../dist/encoder.wasm', import.meta.url));

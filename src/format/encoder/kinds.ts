@@ -1,6 +1,6 @@
-// Kinds of columns that the row routine (WebAssembly) can read.
+// Kinds of columns that the module reads. A column type chooses a kind in its `bytes`.
 
-import { column } from './layouts.ts';
+import * as layout from '../assembly/layouts.ts';
 
 export type FieldType = 'i32' | 'i64' | 'words' | 'tokens';
 
@@ -11,89 +11,81 @@ export interface FieldValues {
   readonly tokens: readonly (readonly [text: string, byte: number])[];
 }
 
-/** Means that each text of the column has its own offset. */
-export const noZone = 0x7fffffff;
+type Layout = Readonly<Record<string, readonly [FieldType, number]>>;
 
-/**
- * `decimal`: the decimal separator; 0 if numbers are written as the server reads them.
- * `thousands`: the separator's bytes as an integer; without a separator, one byte 0.
- */
-const number = { decimal: 'i32', thousands: 'i32', thousandsBytes: 'i32' } as const;
+const number = {
+  decimal: ['i32', layout.numberDecimal],
+  thousands: ['i32', layout.numberThousands],
+  thousandsBytes: ['i32', layout.numberThousandsBytes],
+} as const;
 
-/**
- * The routine tests the kinds in this order, so frequent kinds come first. Each `routine`:
- * (column, start, end, out) -> address after the value, or 0: JavaScript must decide.
- */
+const pattern = { writes: ['i32', layout.patternWrites], zone: ['i32', layout.patternZone] } as const;
+
+/** The number of each kind, and where its values are: see assembly/layouts.ts. */
 const kinds = {
-  text: { routine: 'readText', layout: { charactersMax: 'i32' } },
-  real: { routine: 'readReal', layout: number },
-  integer: { routine: 'readInteger', layout: { ...number, bytes: 'i32', least: 'i64', most: 'i64' } },
-  double: { routine: 'readDouble', layout: number },
-  numeric: {
-    routine: 'readNumeric',
-    layout: { ...number, decimalsMax: 'i32', integersMax: 'i32', rounds: 'i32' },
-  },
-  date: { routine: 'readDate', layout: {} },
-  /** zone: offset of texts without an offset, in seconds, or `noZone` · mayHaveOffset: 0 or 1. */
-  timestamp: { routine: 'readTimestamp', layout: { zone: 'i32', mayHaveOffset: 'i32' } },
-  time: { routine: 'readTime', layout: {} },
-  pattern: { routine: 'readPattern', layout: { steps: 'words', writes: 'i32', zone: 'i32' } },
-  uuid: { routine: 'readUuid', layout: {} },
-  boolean: { routine: 'readBoolean', layout: {} },
-  /** words: texts, each with the byte that it means · other: the byte for other texts, or -1. */
-  word: { routine: 'readWord', layout: { words: 'tokens', other: 'i32' } },
-  json: { routine: 'readJson', layout: { isBinary: 'i32' } },
-  /** list: for each pattern the size of its steps in bytes, then the steps; then 0. */
-  patterns: {
-    routine: 'readPatterns',
-    layout: { steps: 'i32', writes: 'i32', zone: 'i32', list: 'words' },
-  },
-} as const satisfies Readonly<
-  Record<string, { readonly routine: string; readonly layout: Readonly<Record<string, FieldType>> }>
->;
+  text: [layout.kindText, { charactersMax: ['i32', layout.textCharactersMax] }],
+  real: [layout.kindReal, number],
+  integer: [
+    layout.kindInteger,
+    {
+      ...number,
+      bytes: ['i32', layout.integerBytes],
+      least: ['i64', layout.integerLeast],
+      most: ['i64', layout.integerMost],
+    },
+  ],
+  double: [layout.kindDouble, number],
+  numeric: [
+    layout.kindNumeric,
+    {
+      ...number,
+      decimalsMax: ['i32', layout.numericDecimalsMax],
+      integersMax: ['i32', layout.numericIntegersMax],
+      rounds: ['i32', layout.numericRounds],
+    },
+  ],
+  date: [layout.kindDate, {}],
+  timestamp: [
+    layout.kindTimestamp,
+    { zone: ['i32', layout.timestampZone], mayHaveOffset: ['i32', layout.timestampMayHaveOffset] },
+  ],
+  time: [layout.kindTime, {}],
+  pattern: [layout.kindPattern, { ...pattern, steps: ['words', layout.patternSteps] }],
+  uuid: [layout.kindUuid, {}],
+  boolean: [layout.kindBoolean, {}],
+  word: [layout.kindWord, { words: ['tokens', layout.wordWords], other: ['i32', layout.wordOther] }],
+  json: [layout.kindJson, { isBinary: ['i32', layout.jsonIsBinary] }],
+  patterns: [layout.kindPatterns, { ...pattern, list: ['words', layout.patternsList] }],
+} as const satisfies Readonly<Record<string, readonly [number, Layout]>>;
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
 
-/** Means that JavaScript reads every value. */
+/** Means that TypeScript reads every value. */
 export const notFromBytes = { kind: 'other' } as const;
 
 export type ByteKind =
   | typeof notFromBytes
   | {
       [Kind in Name]: { readonly kind: Kind } & {
-        readonly [Field in keyof Kinds[Kind]['layout']]: FieldValues[Kinds[Kind]['layout'][Field] &
-          FieldType];
+        readonly [Field in keyof Kinds[Kind][1]]: FieldValues[(Kinds[Kind][1][Field] &
+          readonly [FieldType, number])[0]];
       };
     }[Name];
 
-const sizes: Readonly<Record<FieldType, number>> = { i32: 4, i64: 8, words: 4, tokens: 4 };
+export const kindNames = Object.keys(kinds) as readonly Name[];
 
-const offsetsOf = (layout: Readonly<Record<string, FieldType>>) => {
-  let end: number = column.own;
-  const fields = Object.entries(layout).map(([name, type]) => {
-    const field = { name, type, offset: end };
-    end += sizes[type];
-    return field;
-  });
-  return { fields, end };
+/** Returns the kind's number, and name, type and offset of each of its values. */
+export const layoutOf = ({
+  kind,
+}: ByteKind): {
+  readonly number: number;
+  readonly fields: readonly (readonly [string, FieldType, number])[];
+} => {
+  if (kind === 'other') return { number: 0, fields: [] };
+  const [own, fields] = kinds[kind] as readonly [number, Layout];
+  return {
+    number: own,
+    fields: Object.entries(fields).map(([name, [type, offset]]) => [name, type, offset]),
+  };
 };
-
-const layouts = Object.entries(kinds).map(([name, { routine, layout }], index) => ({
-  name,
-  routine,
-  number: index + 1,
-  ...offsetsOf(layout),
-}));
-
-export const kindList: readonly { readonly number: number; readonly routine: string }[] = layouts;
-
-export const layoutOf = ({ kind }: ByteKind): Pick<(typeof layouts)[number], 'number' | 'fields'> =>
-  layouts.find(({ name }) => name === kind) ?? { number: 0, fields: [] };
-
-export const offsetOf = <Kind extends Name>(
-  kind: Kind,
-  field: keyof Kinds[Kind]['layout'] & string,
-): number => layouts.find(({ name }) => name === kind)!.fields.find(({ name }) => name === field)!.offset;
-
-export const columnBytes = Math.max(...layouts.map(({ end }) => end));

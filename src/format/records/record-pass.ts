@@ -1,21 +1,21 @@
 // Runs the fast scan (WebAssembly) for records over a block, 64 KiB at a time.
 
-import { CR } from '../../core/characters.ts';
-import { groupBytes, instantiate } from '../wasm-instance.ts';
-import { scanBytes } from './scan-bytes.ts';
-import { endsAt, linesAt, startsAt, state, windowAt, windowBytes } from './scan-memory.ts';
+import { recordBytesMax } from '../../core/limits.ts';
+import {
+  groupBytes,
+  scanEndsAt,
+  scanLinesAt,
+  scanStartsAt,
+  scanTextAt,
+  windowBytes,
+} from '../assembly/memory.ts';
+import * as state from '../assembly/state.ts';
+import { setWord, startRoutines, wordAt, type Routines } from '../encoder/routines.ts';
 
-const { scanGroups, memory } = instantiate(scanBytes, {});
-const { buffer } = memory;
+/** The routines of this thread's scans. */
+let routines: Routines | undefined;
 
-const scanMemory = {
-  text: new Uint8Array(buffer, windowAt, windowBytes),
-  before: new Uint8Array(buffer, windowAt - 1, 1),
-  starts: new Int32Array(buffer, startsAt, windowBytes),
-  ends: new Int32Array(buffer, endsAt, windowBytes),
-  lines: new Int32Array(buffer, linesAt, windowBytes),
-  state: new Int32Array(buffer, 0, Object.keys(state).length),
-};
+const scanRoutines = (): Routines => (routines ??= startRoutines());
 
 export interface QuoteRule {
   readonly quote: number;
@@ -23,22 +23,6 @@ export interface QuoteRule {
   readonly delimiter: number;
   readonly keepEmpty: boolean;
 }
-
-/**
- * Scans a text, whose offset in the block is `base`. Returns the first byte not scanned, or a
- * negative number if a record is irregular.
- */
-const scanText = (from: number, to: number, base: number, rule: QuoteRule): number =>
-  scanGroups(
-    windowAt + from,
-    windowAt + to,
-    base - windowAt,
-    rule.quote === -1 ? CR : rule.quote,
-    rule.delimiter,
-    rule.quote === -1 ? 0 : -1,
-    rule.delimiter === -1 ? 0 : -1,
-    Number(rule.keepEmpty),
-  ) - windowAt;
 
 export interface RecordList {
   starts: Int32Array;
@@ -77,15 +61,15 @@ export const addRecord = (list: RecordList, start: number, end: number, line: nu
   list.length += 1;
 };
 
-const addScanned = (list: RecordList): void => {
-  const { starts, ends, lines, state: scanned } = scanMemory;
-  const count = scanned[state.found]! >> 2;
+const addScanned = (scan: Routines, list: RecordList): void => {
+  const count = wordAt(scan, state.scanFound) >> 2;
+  const found = (at: number): Int32Array => scan.words.subarray(at >> 2, (at >> 2) + count);
   makeRoom(list, count);
-  list.starts.set(starts.subarray(0, count), list.length);
-  list.ends.set(ends.subarray(0, count), list.length);
-  list.lines.set(lines.subarray(0, count), list.length);
+  list.starts.set(found(scanStartsAt), list.length);
+  list.ends.set(found(scanEndsAt), list.length);
+  list.lines.set(found(scanLinesAt), list.length);
   list.length += count;
-  if (scanned[state.special] !== 0) list.plain = false;
+  if (wordAt(scan, state.scanSpecial) !== 0) list.plain = false;
 };
 
 interface Cursor {
@@ -95,31 +79,40 @@ interface Cursor {
 
 type RecordPass = (cursor: Cursor) => void;
 
+const setRule = (scan: Routines, { quote, delimiter, keepEmpty }: QuoteRule): void => {
+  setWord(scan, state.quote, quote);
+  setWord(scan, state.delimiter, delimiter);
+  setWord(scan, state.understood, delimiter === -1 ? 0 : -1);
+  setWord(scan, state.keepEmpty, Number(keepEmpty));
+};
+
 /** Creates a scan of a block, whose bytes must not change in the meantime. */
 export const createRecordPass = (block: Buffer, list: RecordList, rule: QuoteRule): RecordPass => {
-  const { text, before, state: scanned } = scanMemory;
+  const scan = scanRoutines();
   let [loadedFrom, loadedTo] = [0, 0];
   const load = (from: number): void => {
     loadedFrom = from;
-    loadedTo = Math.min(block.length, from + text.length);
-    text.set(block.subarray(from, loadedTo));
-    before[0] = from === 0 ? 0 : block[from - 1]!;
+    loadedTo = Math.min(block.length, from + windowBytes);
+    scan.bytes.set(block.subarray(from, loadedTo), scanTextAt);
+    scan.bytes[scanTextAt - 1] = from === 0 ? 0 : block[from - 1]!;
   };
+  setRule(scan, rule);
   return (cursor) => {
-    scanned[state.start] = cursor.at;
-    scanned[state.line] = cursor.line;
-    scanned[state.lines] = cursor.line;
-    scanned[state.inside] = 0;
-    scanned[state.special] = 0;
+    setWord(scan, state.scanStart, cursor.at);
+    setWord(scan, state.scanLine, cursor.line);
+    setWord(scan, state.scanLines, cursor.line);
+    setWord(scan, state.scanInside, 0);
+    setWord(scan, state.scanSpecial, 0);
     let next = cursor.at;
     while (block.length - next >= groupBytes) {
       if (next < loadedFrom || loadedTo - next < groupBytes) load(next);
-      const reached = scanText(next - loadedFrom, loadedTo - loadedFrom, loadedFrom, rule);
-      addScanned(list);
-      if (reached < 0) break;
-      next = loadedFrom + reached;
+      const base = loadedFrom - scanTextAt;
+      const reached = scan.scanRecords(next - base, loadedTo - base, base, recordBytesMax);
+      addScanned(scan, list);
+      if (reached === 0) break;
+      next = base + reached;
     }
-    cursor.at = scanned[state.start]!;
-    cursor.line = scanned[state.line]!;
+    cursor.at = wordAt(scan, state.scanStart);
+    cursor.line = wordAt(scan, state.scanLine);
   };
 };

@@ -4,81 +4,29 @@
 // test/unit/format/records, and test/integration/compiled.test.ts.
 
 import { BACKSLASH } from '../../core/characters.ts';
-import type { FilterSpec, ReadTable } from '../../core/declaration.ts';
+import type { ReadTable } from '../../core/declaration.ts';
 import type { Reject } from '../../core/model.ts';
 import type { Decoder, RowEncoder } from './decoder.ts';
-import { createRecordFilter } from './record-filter.ts';
-import { unquotedReader } from '../records/null-tokens.ts';
-import { fieldsOf, type DecodedFile } from '../records/file-fields.ts';
-import { neededFields } from './header-check.ts';
-import { grammarOf } from '../records/grammar.ts';
-import { createRecordJudge, filtered, rejectOf, type Judgement } from './record-judge.ts';
+import type { DecodedFile } from '../records/file-fields.ts';
+import { filtered, rejectOf, type Judgement } from './record-judge.ts';
 import type { Faulty } from '../records/record-parser.ts';
 import { createRowBytes, reserve } from '../types/row-bytes.ts';
-import { nullMark } from '../records/raw-fields.ts';
-import { createRowPlan } from './row-plan.ts';
-import { beginRows, encodeWindow, fieldText, isQuotedField, type RowTable } from './row-routine.ts';
-import { binaryForm, textForm, type RowForm } from './row-form.ts';
-import { createTestEncoder, createTextEncoder } from './text-encoder.ts';
+import { createRowMaker, type RowMaker } from './row-maker.ts';
+import { beginRows, encodeWindow, startRowRoutine, type RowRoutine } from './row-routine.ts';
 import { windowsOf } from './windows.ts';
 
-const createRowTable = (table: ReadTable, file: DecodedFile, form: RowForm): RowTable => {
-  const { dialect } = table.format;
-  const { header } = file;
-  const ofFile = fieldsOf(file, dialect);
-  const plan = createRowPlan(table, ofFile, form);
-  const fields: (string | undefined)[] = header.map(() => '');
-  const readUnquoted = unquotedReader(dialect);
-  const nullText = dialect.escapes === null ? undefined : nullMark;
-  const testOf = (filters: readonly FilterSpec[]): (() => boolean) => {
-    const isTrue = createRecordFilter(filters, ofFile, dialect);
-    const slots = neededFields([], filters)
-      .map(ofFile.indexOf)
-      .filter((index) => header[index] !== undefined)
-      .map((index) => [plan.slotFields.indexOf(index), index] as const);
-    return () => {
-      for (const [slot, index] of slots) {
-        const text = fieldText(slot);
-        const read = isQuotedField(slot) ? text : readUnquoted(text);
-        fields[index] = read === nullText ? undefined : read;
-      }
-      return isTrue(fields);
-    };
-  };
-  return {
-    plan,
-    delimiter: Buffer.from(dialect.delimiter),
-    trim: dialect.trim,
-    between: header.length - 1,
-    columns: table.columns.length,
-    encoders: table.columns.map((column) =>
-      column.test === undefined
-        ? createTextEncoder(column, form)
-        : createTestEncoder(column, testOf(column.test), form),
-    ),
-    isTextFormat: form.isTextFormat,
-    isCut: dialect.ragged === 'cut',
-    isWanted: table.filter.length === 0 ? undefined : testOf(table.filter),
-  };
-};
+/** The routine for blocks. Its memory is used only while a block is decoded. */
+let shared: RowRoutine | undefined;
 
-export const createCompiledDecoder = (
-  table: ReadTable,
-  file: DecodedFile,
-  encodeRow?: RowEncoder,
-): Decoder => {
-  const { quote, escape, escapesAll, delimiter } = grammarOf(
-    table.format.dialect,
-    file.header.length,
-    file.lineEnd,
-  );
+/** `encodeRow` is given if rows are in COPY's text format. */
+export const createCompiledDecoder = (table: ReadTable, file: DecodedFile, encodeRow?: RowEncoder): Decoder =>
+  blockDecoder(createRowMaker(table, file, encodeRow));
+
+export const blockDecoder = ({ table, judge, putRow }: RowMaker): Decoder => {
+  const { quote, escape, escapesAll, delimiter } = table.grammar;
   const foreignEscape = escape === quote ? -1 : escape;
   /** The routine recognizes `\N` only without quotes, and between one-byte delimiters. */
   const nulls = escapesAll && quote === -1 && delimiter.length === 1 ? delimiter[0] : undefined;
-  const judge = createRecordJudge(table, file);
-  const form = encodeRow === undefined ? binaryForm : textForm(encodeRow);
-  const rowTable = createRowTable(table, file, form);
-  const putRow = form.putRowOf(table.columns);
   const out = createRowBytes(0);
   return (block) => {
     const { bytes } = block;
@@ -95,13 +43,14 @@ export const createCompiledDecoder = (
       } else rejects.push(rejectOf(block, index, judgement as Faulty));
     };
     const hasQuote = quote !== -1 && bytes.includes(quote);
-    beginRows(rowTable, hasQuote ? quote : -1);
+    const routine = (shared ??= startRowRoutine());
+    beginRows(routine, table, hasQuote ? quote : -1);
     const unquoted = hasQuote ? foreignEscape : -1;
     const escaping = escapesAll ? BACKSLASH : unquoted;
     for (const { from, to, isFit } of windowsOf(block, escaping, nulls)) {
       if (!isFit) judge(block, from, to, take);
       else
-        for (const part of encodeWindow(block, from, to, out)) {
+        for (const part of encodeWindow(routine, block, from, to, out)) {
           copied += part.copied;
           if (part.isUnsure) judge(block, part.next, part.next + 1, take);
         }

@@ -1,11 +1,14 @@
 // Appends data for the row routine to a table's plan.
 
-import { hashFactor, token, tokenList } from '../encoder/token-list.ts';
+import * as layout from '../assembly/layouts.ts';
 
 export interface PlanWriter {
   readonly parts: Buffer[];
   end: number;
 }
+
+/** Factor of the hash: see assembly/tokens.ts. */
+const hashFactor = 0x9e3779b97f4a7c15n;
 
 export const append = (writer: PlanWriter, bytes: Buffer): number => {
   const address = writer.end;
@@ -24,35 +27,37 @@ export const words = (values: readonly number[]): Buffer => {
 const keyOf = (bytes: Buffer): bigint =>
   Buffer.concat([bytes.subarray(-8), Buffer.alloc(8)]).readBigUInt64LE();
 
+/** A bit for each length of a text (bit 31: 31 bytes or longer). */
+export const lengthBits = (texts: readonly string[]): number =>
+  texts.reduce((bits, text) => bits | (1 << Math.min(Buffer.byteLength(text), 31)), 0);
+
 export const appendTokens = (
   writer: PlanWriter,
   tokens: readonly (readonly [string, Buffer | undefined])[],
 ): number => {
   const bits = Math.ceil(Math.log2(2 * tokens.length + 2));
   const slots = 2 ** bits;
-  const list = Buffer.alloc(tokenList.first + token.bytes * slots);
-  const entryOf = (index: number): number => tokenList.first + token.bytes * index;
-  const isTaken = (index: number): boolean => list.readInt32LE(entryOf(index) + token.length) !== -1;
-  for (let index = 0; index < slots; index += 1) list.writeInt32LE(-1, entryOf(index) + token.length);
-  let lengths = 0;
+  const list = Buffer.alloc(layout.tokensFirst + layout.tokenBytes * slots);
+  const entryOf = (index: number): number => layout.tokensFirst + layout.tokenBytes * index;
+  const isTaken = (index: number): boolean => list.readInt32LE(entryOf(index) + layout.tokenLength) !== -1;
+  for (let index = 0; index < slots; index += 1) list.writeInt32LE(-1, entryOf(index) + layout.tokenLength);
   for (const [text, value] of tokens) {
     const bytes = Buffer.from(text);
     // UTF-8 cannot encode half a surrogate pair, so no field equals such a token.
     if (bytes.toString() !== text) continue;
-    lengths |= 1 << Math.min(bytes.length, 31);
     const key = keyOf(bytes);
     const hash = BigInt.asUintN(64, (key + BigInt(bytes.length)) * hashFactor);
     let free = Number(hash >> BigInt(64 - bits));
     while (isTaken(free)) free = (free + 1) % slots;
-    const at = entryOf(free);
-    list.writeInt32LE(append(writer, bytes), at + token.at);
-    list.writeInt32LE(bytes.length, at + token.length);
-    list.writeInt32LE(value === undefined ? 0 : append(writer, value), at + token.valueAt);
-    list.writeInt32LE(value?.length ?? -1, at + token.valueBytes);
-    list.writeBigUInt64LE(key, at + token.key);
+    const entry = entryOf(free);
+    list.writeInt32LE(append(writer, bytes), entry + layout.tokenAt);
+    list.writeInt32LE(bytes.length, entry + layout.tokenLength);
+    list.writeInt32LE(value === undefined ? 0 : append(writer, value), entry + layout.tokenValueAt);
+    list.writeInt32LE(value?.length ?? -1, entry + layout.tokenValueBytes);
+    list.writeBigUInt64LE(key, entry + layout.tokenKey);
   }
-  list.writeInt32LE(lengths, tokenList.lengths);
-  list.writeInt32LE(64 - bits, tokenList.shift);
-  list.writeInt32LE(slots, tokenList.slots);
+  list.writeInt32LE(lengthBits(tokens.map(([text]) => text)), layout.tokensLengths);
+  list.writeInt32LE(64 - bits, layout.tokensShift);
+  list.writeInt32LE(slots, layout.tokensPlaces);
   return append(writer, list);
 };

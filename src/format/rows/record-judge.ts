@@ -110,7 +110,7 @@ export const rejectOf = (block: RecordBlock, index: number, { faults }: Faulty):
   };
 };
 
-type RecordJudge = (
+export type RecordJudge = (
   block: RecordBlock,
   from: number,
   to: number,

@@ -6,13 +6,12 @@ import { typeOf } from '../types/registry.ts';
 import { createFieldReader, withChecks } from './field-reader.ts';
 import type { FileFields } from '../records/file-fields.ts';
 import { neededFields } from './header-check.ts';
-import { columnBytes, layoutOf, type ByteKind, type FieldType, type FieldValues } from '../encoder/kinds.ts';
-import { column, ruleLayout, slot } from '../encoder/layouts.ts';
-import { numberBytesMax, overrun, planAt } from '../encoder/memory.ts';
-import { lineToken, token } from '../encoder/token-list.ts';
+import { layoutOf, type ByteKind, type FieldType, type FieldValues } from '../encoder/kinds.ts';
+import * as layout from '../assembly/layouts.ts';
+import { numberBytesMax, overrun, planAt } from '../assembly/memory.ts';
 import { nullMark } from '../records/raw-fields.ts';
 import { hasFunction, kindOf } from './by-text.ts';
-import { append, appendTokens, words, type PlanWriter } from './plan-writer.ts';
+import { append, appendTokens, lengthBits, words, type PlanWriter } from './plan-writer.ts';
 import { bytesOfValue, type RowForm } from './row-form.ts';
 import { routineRules } from './rule-plan.ts';
 
@@ -29,6 +28,8 @@ export interface RowPlan {
   readonly columnsAt: number;
   readonly columnsEnd: number;
   readonly lineAt: number;
+  /** Filters, tests and joined fields read the slots. */
+  readonly usesSlots: boolean;
   readonly slotFields: readonly number[];
   readonly rowRoom: number;
   readonly perByte: number;
@@ -101,8 +102,8 @@ const setField: {
 const setKind = (writer: PlanWriter, bytes: Buffer, kind: ByteKind): void => {
   const { number, fields } = layoutOf(kind);
   const values = kind as unknown as Readonly<Record<string, unknown>>;
-  bytes.writeInt32LE(number, column.kind);
-  for (const { name, type, offset } of fields) setField[type](writer, bytes, offset, values[name] as never);
+  bytes.writeInt32LE(number, layout.columnKind);
+  for (const [name, type, offset] of fields) setField[type](writer, bytes, offset, values[name] as never);
 };
 
 const appendRules = (writer: PlanWriter, spec: ColumnSpec): number => {
@@ -114,7 +115,7 @@ const appendRules = (writer: PlanWriter, spec: ColumnSpec): number => {
       writer,
       values.map((text) => [text, undefined]),
     );
-    bytes.writeInt32LE(list, ruleLayout.values);
+    bytes.writeInt32LE(list, layout.ruleValues);
   }
   return append(writer, bytes);
 };
@@ -125,30 +126,32 @@ interface PlannedColumn {
 }
 
 const appendSame = (writer: PlanWriter, value: Buffer | undefined): PlannedColumn => {
-  const bytes = Buffer.alloc(columnBytes);
-  const same = Buffer.alloc(token.bytes);
-  same.writeInt32LE(value === undefined ? 0 : append(writer, value), token.valueAt);
-  same.writeInt32LE(value?.length ?? -1, token.valueBytes);
-  bytes.writeInt32LE(append(writer, same), column.slots);
+  const bytes = Buffer.alloc(layout.columnBytes);
+  const same = Buffer.alloc(layout.tokenBytes);
+  same.writeInt32LE(value === undefined ? 0 : append(writer, value), layout.tokenValueAt);
+  same.writeInt32LE(value?.length ?? -1, layout.tokenValueBytes);
+  bytes.writeInt32LE(-1, layout.columnPlace);
+  bytes.writeInt32LE(append(writer, same), layout.columnSlots);
   return { bytes, valueMax: value?.length ?? 0 };
 };
 
 /** Appends the token of `_line`, whose value the routine changes before each row. */
 const appendLineToken = (writer: PlanWriter, { isTextFormat }: RowForm): number => {
-  const line = Buffer.alloc(lineToken.bytes);
+  const line = Buffer.alloc(layout.lineTokenBytes);
   const address = append(writer, line);
-  line.writeInt32LE(address + lineToken.valueAt, token.valueAt);
+  line.writeInt32LE(address + layout.lineValueAt, layout.tokenValueAt);
   if (!isTextFormat) {
-    line.writeInt32LE(4 + 8, token.valueBytes);
-    line.writeInt32BE(8, lineToken.valueAt);
+    line.writeInt32LE(4 + 8, layout.tokenValueBytes);
+    line.writeInt32BE(8, layout.lineValueAt);
   }
   return address;
 };
 
 const lineColumn = (lineAt: number): PlannedColumn => {
-  const bytes = Buffer.alloc(columnBytes);
-  bytes.writeInt32LE(lineAt, column.slots);
-  return { bytes, valueMax: lineToken.valueMax };
+  const bytes = Buffer.alloc(layout.columnBytes);
+  bytes.writeInt32LE(-1, layout.columnPlace);
+  bytes.writeInt32LE(lineAt, layout.columnSlots);
+  return { bytes, valueMax: layout.lineValueMax };
 };
 
 const appendColumn = (
@@ -158,8 +161,9 @@ const appendColumn = (
   { nulls: dialectNulls, quotedNulls }: Pick<Dialect, 'nulls' | 'quotedNulls'>,
   form: RowForm,
   slotAddress: (ref: FieldRef) => number,
+  placeOf: (slotAddress: number) => number,
 ): PlannedColumn => {
-  const bytes = Buffer.alloc(columnBytes);
+  const bytes = Buffer.alloc(layout.columnBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   // A test reads its fields by itself, so the column needs only one slot.
   const test = spec.test !== undefined;
@@ -168,24 +172,29 @@ const appendColumn = (
   const missing = missingValue(spec, form);
   const kind = kindOf(spec, form.isTextFormat);
   setKind(writer, bytes, kind);
-  set(column.index, index);
-  set(column.hasFunction, Number(hasFunction(spec)));
-  set(column.rules, appendRules(writer, spec));
-  set(column.parts, slots.length);
-  set(column.slots, slots.length === 1 ? slots[0]! : append(writer, words(slots)));
+  set(layout.columnIndex, index);
+  set(layout.columnHasFunction, Number(hasFunction(spec)));
+  const rules = appendRules(writer, spec);
+  set(layout.columnRules, rules);
+  set(layout.columnIsChecked, Number(form.isTextFormat || rules !== 0 || hasFunction(spec)));
+  set(layout.columnParts, slots.length);
+  set(layout.columnPlace, slots.length === 1 ? placeOf(slots[0]!) : -1);
+  set(layout.columnSlots, slots.length === 1 ? slots[0]! : append(writer, words(slots)));
   const separator = Buffer.from(spec.separator);
-  set(column.separator, append(writer, separator));
-  set(column.separatorBytes, separator.length);
+  set(layout.columnSeparator, append(writer, separator));
+  set(layout.columnSeparatorBytes, separator.length);
   const appendNulls = (texts: readonly string[]): number =>
     appendTokens(
       writer,
       texts.map((text) => [text, missing]),
     );
-  const nulls = appendNulls(test ? [] : [...dialectNulls, ...spec.nulls]);
+  const nullTexts = test ? [] : [...dialectNulls, ...spec.nulls];
+  const nulls = appendNulls(nullTexts);
   const tokens = tokenValues(spec, form);
-  set(column.nulls, nulls);
-  set(column.quotedNulls, quotedNulls ? nulls : appendNulls(spec.nulls));
-  set(column.tokens, appendTokens(writer, tokens));
+  set(layout.columnNulls, nulls);
+  set(layout.columnQuotedNulls, quotedNulls ? nulls : appendNulls(spec.nulls));
+  set(layout.columnTokens, appendTokens(writer, tokens));
+  set(layout.columnLengths, lengthBits([...nullTexts, ...tokens.map(([text]) => text)]));
   const lengths = [missing, ...tokens.map(([, value]) => value)].map((value) => value?.length ?? 0);
   const separators = fieldShare * separator.length * (slots.length - 1);
   const head = kind.kind === 'numeric' ? numericMax : valueHeadMax;
@@ -194,17 +203,17 @@ const appendColumn = (
 
 /** Appends a slot per field, set by the routine for each record; texts about the file are last. */
 const appendSlots = (writer: PlanWriter, fieldIndexes: readonly number[], { textAt }: FileFields) => {
-  const slots = Buffer.alloc(slot.bytes * fieldIndexes.length);
+  const slots = Buffer.alloc(layout.slotBytes * fieldIndexes.length);
   let ofFile = 0;
   for (const [index, field] of fieldIndexes.entries()) {
     const text = textAt(field);
-    if (text === undefined) slots.writeInt32LE(4 * field, slot.bytes * index + slot.place);
+    if (text === undefined) slots.writeInt32LE(4 * field, layout.slotBytes * index + layout.slotPlace);
     else {
       const bytes = Buffer.from(text);
       // Column code looks for a quote in the byte before a field. 0 means that there is none.
       const start = append(writer, Buffer.concat([Buffer.of(0), bytes])) + 1;
-      slots.writeInt32LE(start, slot.bytes * index + slot.start);
-      slots.writeInt32LE(start + bytes.length, slot.bytes * index + slot.end);
+      slots.writeInt32LE(start, layout.slotBytes * index + layout.slotStart);
+      slots.writeInt32LE(start + bytes.length, layout.slotBytes * index + layout.slotEnd);
       ofFile += bytes.length;
     }
   }
@@ -225,19 +234,23 @@ export const createRowPlan = (
   const needed = new Set(neededFields(varying, filter).map(indexOf));
   const fieldIndexes = [...needed].filter((field) => field !== -1).sort((one, other) => one - other);
   const slotFields = fieldIndexes.filter((field) => field < header.length);
-  const slotsEnd = planAt + slot.bytes * slotFields.length;
-  const columnsAt = planAt + slot.bytes * fieldIndexes.length;
-  const columnsEnd = columnsAt + columnBytes * columns.length;
+  const slotsEnd = planAt + layout.slotBytes * slotFields.length;
+  const columnsAt = planAt + layout.slotBytes * fieldIndexes.length;
+  const columnsEnd = columnsAt + layout.columnBytes * columns.length;
   const writer: PlanWriter = { parts: [], end: columnsEnd };
   const { slots, bytesOfFile } = appendSlots(writer, fieldIndexes, fields);
   const delimiterAt = append(writer, Buffer.from(format.dialect.delimiter));
-  const slotAddress = (ref: FieldRef): number => planAt + slot.bytes * fieldIndexes.indexOf(indexOf(ref));
+  const slotAddress = (ref: FieldRef): number =>
+    planAt + layout.slotBytes * fieldIndexes.indexOf(indexOf(ref));
+  /** 4 times the index of a slot's field in the record; -1: a text about the file. */
+  const placeOf = (address: number): number =>
+    4 * (slotFields[(address - planAt) / layout.slotBytes] ?? -1 / 4);
   const lineAt = columns.some(isLine) ? appendLineToken(writer, form) : 0;
   const made = columns.map((spec, index) => {
     const value = same[index];
     if (value !== undefined) return appendSame(writer, value.bytes);
     if (isLine(spec)) return lineColumn(lineAt);
-    return appendColumn(writer, spec, index, nulls, form, slotAddress);
+    return appendColumn(writer, spec, index, nulls, form, slotAddress, placeOf);
   });
   const used = varying.flatMap(({ headers }) => headers.map(indexOf));
   const uses = slotFields.map((field) => used.filter((each) => each === field).length);
@@ -250,6 +263,8 @@ export const createRowPlan = (
     columnsAt,
     columnsEnd,
     lineAt,
+    usesSlots:
+      filter.length > 0 || varying.some(({ headers, test }) => test !== undefined || headers.length > 1),
     slotFields,
     rowRoom: 2 + made.reduce((sum, { valueMax }) => sum + valueMax + ofFile + 1, 0) + overrun,
     perByte,

@@ -4,7 +4,7 @@ import type { ColumnRule, ColumnSpec, RuleOf } from '../../core/declaration.ts';
 import { writesPlainly } from '../types/number-spelling.ts';
 import { compareOf, decimalOf, isText, wholeKey } from '../types/order.ts';
 import { typeOf } from '../types/registry.ts';
-import { order, ruleLayout } from '../encoder/layouts.ts';
+import * as layout from '../assembly/layouts.ts';
 import { encoderOf } from './row-form.ts';
 
 interface RoutineRules {
@@ -51,8 +51,8 @@ export const rulesByText = (spec: ColumnSpec): readonly ColumnRule['kind'][] => 
 };
 
 const setDecimals = (bytes: Buffer, least: string | undefined, most: string | undefined): void => {
-  bytes.writeDoubleLE(Number(least ?? -Infinity), ruleLayout.least);
-  bytes.writeDoubleLE(Number(most ?? Infinity), ruleLayout.most);
+  bytes.writeDoubleLE(Number(least ?? -Infinity), layout.ruleLeast);
+  bytes.writeDoubleLE(Number(most ?? Infinity), layout.ruleMost);
 };
 
 /** Returns an integer in the order of the floats: the bits of negative floats are inverted. */
@@ -80,27 +80,29 @@ const setWritten = (
   const [from, to] = [least, most].map((bound, index) =>
     bound === undefined ? ends[index]! : keyOf(bound),
   ) as [bigint, bigint];
-  bytes.writeBigInt64LE(from + (least === undefined ? 0n : apartOf(spec, from)), ruleLayout.least);
-  bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), ruleLayout.most);
+  bytes.writeBigInt64LE(from + (least === undefined ? 0n : apartOf(spec, from)), layout.ruleLeast);
+  bytes.writeBigInt64LE(to - (most === undefined ? 0n : apartOf(spec, to)), layout.ruleMost);
 };
 
 export const routineRules = (spec: ColumnSpec): RoutineRules | undefined => {
   if (spec.rules.length === 0 || rulesByText(spec).length > 0) return undefined;
-  const bytes = Buffer.alloc(ruleLayout.bytes);
+  const bytes = Buffer.alloc(layout.ruleBytes);
   const set = (offset: number, value: number): void => void bytes.writeInt32LE(value, offset);
   const [least, most] = [boundOf(spec, 'min'), boundOf(spec, 'max')];
   const by = typeOf(spec).order;
   if (by !== undefined && (least !== undefined || most !== undefined)) {
-    set(ruleLayout.order, order[by]);
+    set(layout.ruleOrder, orders[by]);
     if (by === 'decimal') setDecimals(bytes, least, most);
     else setWritten(bytes, spec, least, most);
   }
   const lengths = rulesOf(spec, 'length');
-  set(ruleLayout.hasLength, Number(lengths.length > 0));
-  set(ruleLayout.charactersMin, Math.max(0, ...lengths.map(({ min }) => min)));
-  set(ruleLayout.charactersMax, Math.min(longestText, ...lengths.map(({ max }) => max ?? longestText)));
+  set(layout.ruleHasLength, Number(lengths.length > 0));
+  set(layout.ruleCharactersMin, Math.max(0, ...lengths.map(({ min }) => min)));
+  set(layout.ruleCharactersMax, Math.min(longestText, ...lengths.map(({ max }) => max ?? longestText)));
   return { bytes, values: rulesOf(spec, 'oneOf')[0]?.values };
 };
+
+const orders = { whole: layout.orderWhole, float: layout.orderFloat, decimal: layout.orderDecimal } as const;
 
 /** Means no limit: more characters than a field can have. */
 const longestText = 0x7fffffff;

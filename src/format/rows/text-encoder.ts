@@ -7,11 +7,18 @@ import { createTextReader } from './field-reader.ts';
 import type { RowBytes } from '../types/row-bytes.ts';
 import type { RowForm } from './row-form.ts';
 
+/** The fields of the current record, by the index of their slot. */
+export interface PlacedFields {
+  /** With `trim: true` the text is not trimmed yet. */
+  readonly textOf: (slot: number) => string;
+  readonly isQuoted: (slot: number) => boolean;
+}
+
 /**
  * Writes the value of a text, or returns false if it is refused. If the routine has written the
  * value (`isWritten`), it is written again only if a function changed it.
  */
-export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes) => boolean;
+export type TextEncoder = (text: string, isWritten: boolean, out: RowBytes, fields: PlacedFields) => boolean;
 
 export const createTextEncoder = (column: ColumnSpec, { putValueOf }: RowForm): TextEncoder => {
   const read = createTextReader(column);
@@ -26,12 +33,12 @@ export const createTextEncoder = (column: ColumnSpec, { putValueOf }: RowForm): 
 
 export const createTestEncoder = (
   column: ColumnSpec,
-  isTrue: () => boolean,
+  isTrue: (fields: PlacedFields) => boolean,
   { putValueOf }: RowForm,
 ): TextEncoder => {
   const put = putValueOf(column);
-  return (_text, _isWritten, out) => {
-    put(booleanText(isTrue()), out);
+  return (_text, _isWritten, out, fields) => {
+    put(booleanText(isTrue(fields)), out);
     return true;
   };
 };

@@ -5,7 +5,7 @@ import type { RecordSpans } from '../records/splitter.ts';
 import { isStorable } from '../records/raw-text.ts';
 import { recordBytes } from '../records/record-parser.ts';
 import { BACKSLASH } from '../../core/characters.ts';
-import { windowBytes } from '../encoder/memory.ts';
+import { windowBytes } from '../assembly/memory.ts';
 
 interface Window {
   readonly from: number;

@@ -1,6 +1,6 @@
 // Compiles patterns such as YYYYMMDDHHmm into steps that each read one token.
 
-import { part as byteParts, reads } from '../encoder/pattern-steps.ts';
+import * as layouts from '../assembly/layouts.ts';
 import { fourDigits, twoDigits } from './calendar.ts';
 import {
   emptyParts,
@@ -44,6 +44,19 @@ interface Token {
   readonly clock?: 12 | 24;
 }
 
+/** Where the module keeps each part. */
+const byteParts: Readonly<Record<PartName, number>> = {
+  year: layouts.partYear,
+  month: layouts.partMonth,
+  day: layouts.partDay,
+  hour: layouts.partHour,
+  minute: layouts.partMinute,
+  second: layouts.partSecond,
+  fraction: layouts.partFraction,
+  half: layouts.partHalf,
+  offset: layouts.partOffset,
+};
+
 const twelve = ({ hour }: Sample): number => hour % 12 || 12;
 
 type Write = Token['write'];
@@ -63,9 +76,15 @@ const valueOf =
   (sample: Sample): number =>
     clock === 12 ? twelve(sample) : sample[name];
 const two = (name: Pair, clock?: 12 | 24): Token =>
-  digits(name, padded(part[name]), reads.two, (at) => twoDigits(valueOf(name, clock)(at)), clock);
+  digits(name, padded(part[name]), layouts.readsTwo, (at) => twoDigits(valueOf(name, clock)(at)), clock);
 const unfixed = (name: 'month' | 'day' | 'hour', clock?: 12 | 24): Token => ({
-  ...digits(name, unpadded(part[name]), reads.oneOrTwo, (at) => String(valueOf(name, clock)(at)), clock),
+  ...digits(
+    name,
+    unpadded(part[name]),
+    layouts.readsOneOrTwo,
+    (at) => String(valueOf(name, clock)(at)),
+    clock,
+  ),
   runsInto: /^\d/,
 });
 const word = (name: PartName, step: Step, read: number, write: Write): Token => ({
@@ -78,26 +97,32 @@ const fractionDigitsMax = 9;
 const fractions = Array.from({ length: fractionDigitsMax }, (_, index): [string, Token] => {
   const width = index + 1;
   const write: Write = (at) => at.fraction.slice(0, width);
-  return ['S'.repeat(width), { ...digits('fraction', fraction(width), reads.fraction, write), needs: width }];
+  return [
+    'S'.repeat(width),
+    { ...digits('fraction', fraction(width), layouts.readsFraction, write), needs: width },
+  ];
 });
 
 const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
-  ['YYYY', digits('year', longYear, reads.four, ({ year }) => fourDigits(year))],
-  ['YY', digits('year', shortYear, reads.shortYear, ({ year }) => twoDigits(year % 100))],
+  ['YYYY', digits('year', longYear, layouts.readsFour, ({ year }) => fourDigits(year))],
+  ['YY', digits('year', shortYear, layouts.readsShortYear, ({ year }) => twoDigits(year % 100))],
   ['MM', two('month')],
   ['M', unfixed('month')],
-  ['MMM', word('month', monthName, reads.monthName, ({ month }) => monthNames[month - 1]!)],
+  ['MMM', word('month', monthName, layouts.readsMonthName, ({ month }) => monthNames[month - 1]!)],
   ['DD', two('day')],
   ['D', unfixed('day')],
   ['HH', two('hour', 24)],
   ['H', unfixed('hour', 24)],
   ['hh', two('hour', 12)],
   ['h', unfixed('hour', 12)],
-  ['A', word('half', halfOfDay, reads.half, ({ hour }) => (hour < 12 ? 'AM' : 'PM'))],
+  ['A', word('half', halfOfDay, layouts.readsHalf, ({ hour }) => (hour < 12 ? 'AM' : 'PM'))],
   ['mm', two('minute')],
   ['ss', two('second')],
   ...fractions,
-  ['Z', { ...word('offset', offset, reads.offset, ({ offset: written }) => written), runsInto: /^[\d:]/ }],
+  [
+    'Z',
+    { ...word('offset', offset, layouts.readsOffset, ({ offset: written }) => written), runsInto: /^[\d:]/ },
+  ],
 ]);
 
 const isLiteral = (piece: string): boolean => piece === 'T' || !/\p{L}/u.test(piece);
@@ -202,7 +227,7 @@ const addBytes = (steps: ByteStep[], text: string): void => {
   for (const byte of Buffer.from(text)) {
     const last = steps.at(-1);
     if (last?.[2] === 0) last[2] = byte;
-    else steps.push([reads.byte, byte, 0]);
+    else steps.push([layouts.readsByte, byte, 0]);
   }
 };
 
@@ -217,5 +242,5 @@ export const patternSteps = (pattern: string): readonly number[] => {
       addBytes(steps, '0'.repeat(Math.max(0, token.needs - fractionDigitsKept)));
     } else steps.push([token.reads, token.needs, 0]);
   }
-  return [...steps.flat(), reads.end];
+  return [...steps.flat(), layouts.readsEnd];
 };

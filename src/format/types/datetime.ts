@@ -2,8 +2,8 @@
 
 import { daysOf, microsecondsOf, microsecondsSinceEpoch, offsetSecondsOf } from './calendar.ts';
 import { putBigInt64, putInt32, putInt64, reserve, type RowBytes } from './row-bytes.ts';
-import { notFromBytes, noZone, type ByteKind } from '../encoder/kinds.ts';
-import { writes } from '../encoder/pattern-steps.ts';
+import { noZone, writesDate, writesDayOfMoment, writesTime, writesTimestamp } from '../assembly/layouts.ts';
+import { notFromBytes, type ByteKind } from '../encoder/kinds.ts';
 import {
   oneOfOption,
   type ColumnType,
@@ -193,14 +193,14 @@ const patternBytes = (
 ): ByteKind => {
   const isKnown = isOffset(zone) || patterns.every((pattern) => patternParts(pattern).has('offset'));
   if (!isKnown || !patterns.every(hasBytes)) return notFromBytes;
-  const asDate = time === 'drop' ? writes.dayOfMoment : writes.date;
+  const asDate = time === 'drop' ? writesDayOfMoment : writesDate;
   const [first, ...others] = patterns.map(patternSteps);
   const rest = {
-    writes: kind === 'date' ? asDate : writes[kind === 'time' ? 'time' : 'timestamp'],
+    writes: kind === 'date' ? asDate : kind === 'time' ? writesTime : writesTimestamp,
     zone: isOffset(zone) ? zoneSeconds(zone) : 0,
   };
   if (others.length === 0) return { kind: 'pattern', steps: first!, ...rest };
-  return { kind: 'patterns', steps: 0, ...rest, list: [...[first!, ...others].flatMap(withLength), 0] };
+  return { kind: 'patterns', ...rest, list: [...[first!, ...others].flatMap(withLength), 0] };
 };
 
 const withLength = (steps: readonly number[]): readonly number[] => [4 * steps.length, ...steps];

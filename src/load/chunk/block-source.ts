@@ -15,6 +15,8 @@ const readBytesMin = 64 * 1024;
 
 export interface BlockSource {
   readonly from: (position: Position) => AsyncIterable<RecordBlock>;
+  /** The bytes from a position on. Undefined: only blocks can be read. */
+  readonly reads?: (position: Position) => AsyncIterable<Buffer>;
   readonly chunkBytes: number;
   /** True if the segment ends with the file, and the file's end is unknown. */
   readonly isOpenEnded: boolean;
@@ -32,13 +34,11 @@ interface Reading extends FileSegment {
 
 const readAgain = ({ file, access, byteEnd, splitter, chunkBytes }: Reading): BlockSource => {
   const blockBytes = Math.max(readBytesMin, Math.min(readBytes, chunkBytes));
+  const reads = (position: Position): AsyncIterable<Buffer> =>
+    openInput(file, access, position.byte, byteEnd ?? undefined, { blockBytes });
   return {
-    from: (position) =>
-      recordBlocks(
-        openInput(file, access, position.byte, byteEnd ?? undefined, { blockBytes }),
-        position,
-        splitter,
-      ),
+    from: (position) => recordBlocks(reads(position), position, splitter),
+    reads,
     chunkBytes,
     isOpenEnded: false,
     expectedEnd: () => undefined,

@@ -4,9 +4,10 @@ import type { Client } from '../../db/client.ts';
 import { rejectsPerChunkMax } from '../../core/limits.ts';
 import type { Counts, Lease, Position, Reject, SourceFile } from '../../core/model.ts';
 import type { Times } from '../../core/profile.ts';
-import type { DecodedBlock } from '../../format/rows/decoder.ts';
+import { decodeUpTo, type DecodedBlock } from '../../format/rows/decoder.ts';
+import type { StreamedRows } from '../../format/rows/stream-rows.ts';
 import { positionAfter, type RecordBlock } from '../../format/records/record-blocks.ts';
-import { piecesOf, sliceBlock } from '../../format/records/record-slice.ts';
+import { piecesOf } from '../../format/records/record-slice.ts';
 import { addCounts, noCounts } from '../../core/counts.ts';
 import type { BlockSource } from './block-source.ts';
 import type { FileReader } from './file-reader.ts';
@@ -62,27 +63,39 @@ export async function* chunkBlocks(load: ChunkLoad, chunk: Chunk): AsyncGenerato
 
 export interface Rows extends DecodedBlock {
   readonly block: RecordBlock;
+  readonly end: Position;
 }
 
-/**
- * Decodes a block, or only its beginning if the chunk has no room for all of its rejects. Proved by
- * test/integration/reject-bounds.test.ts, "keeps no more than each worker may".
- */
+/** Decodes a block, or only its beginning if the chunk has no room for all of its rejects. */
 export const decodeRows = ({ reader, rejectsMax }: ChunkLoad, block: RecordBlock, chunk: Chunk): Rows => {
-  const rows = reader.decode(block);
-  const room = rejectsMax - chunk.rejects.length;
-  if (rows.rejects.length <= room) return { ...rows, block };
-  const last = rows.rejects[room - 1]!.position.record;
-  const part = sliceBlock(block, 0, last + 1 - block.position.record);
-  return { ...reader.decode(part), block: part };
+  const rows = decodeUpTo(reader.decode, block, rejectsMax - chunk.rejects.length);
+  return { ...rows, end: positionAfter(rows.block) };
 };
+
+/** Yields the rows of a chunk: in one pass over its bytes, or block by block. */
+export async function* chunkRows(load: ChunkLoad, chunk: Chunk): AsyncGenerator<StreamedRows, void> {
+  const { reader, source, rejectsMax, breakOff } = load;
+  if (reader.stream === undefined || source.reads === undefined) {
+    let began = performance.now();
+    for await (const block of chunkBlocks(load, chunk)) {
+      const readMs = performance.now() - began;
+      yield { ...decodeRows(load, block, chunk), readMs };
+      began = performance.now();
+    }
+    return;
+  }
+  const last = { bytes: source.chunkBytes, rejects: rejectsMax };
+  for await (const rows of reader.stream(source.reads(chunk.start), chunk.start, last)) {
+    breakOff.throwIfAborted();
+    yield rows;
+  }
+}
 
 export const addRows = (
   { listener }: ChunkLoad,
-  { block, counts, rejects }: Omit<Rows, 'copyBytes'>,
+  { end, counts, rejects }: Pick<Rows, 'end' | 'counts' | 'rejects'>,
   chunk: Chunk,
 ): void => {
-  const end = positionAfter(block);
   // The difference also counts blank lines before the block, which belong to no block.
   listener.decoded(end.byte - chunk.end.byte, counts);
   chunk.end = end;

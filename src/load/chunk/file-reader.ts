@@ -1,7 +1,7 @@
 // Chooses how a file is read: its splitter, decoder and COPY statement.
 
 import type { Dialect, ReadTable } from '../../core/declaration.ts';
-import type { SourceFile } from '../../core/model.ts';
+import type { Position, SourceFile } from '../../core/model.ts';
 import {
   copyBinary,
   copySkipping,
@@ -12,7 +12,10 @@ import {
 } from '../../db/staging.ts';
 import { encodeTextRow } from './encode-text.ts';
 import { typeOf } from '../../format/types/registry.ts';
-import { createCompiledDecoder } from '../../format/rows/compiled-decoder.ts';
+import { blockDecoder } from '../../format/rows/compiled-decoder.ts';
+import { createRowMaker } from '../../format/rows/row-maker.ts';
+import { canPass } from '../../format/rows/row-routine.ts';
+import { streamRows, type StreamedRows, type StreamEnd } from '../../format/rows/stream-rows.ts';
 import { binaryHead, binaryTail } from '../../format/types/row-bytes.ts';
 import type { Decoder } from '../../format/rows/decoder.ts';
 import { createSplitter, type Splitter } from '../../format/records/splitter.ts';
@@ -39,9 +42,17 @@ export interface FileReader {
   readonly copy: FileCopy;
   readonly splitter: Splitter;
   readonly decode: Decoder;
+  /** Decodes bytes as they are read. Undefined: records must be found first. */
+  readonly stream?: RowStream;
   readonly servedTexts: ServedReader;
   readonly suspects: SuspectReader;
 }
+
+type RowStream = (
+  reads: AsyncIterable<Buffer>,
+  start: Position,
+  last: StreamEnd,
+) => AsyncGenerator<StreamedRows, void>;
 
 const nothing = Buffer.alloc(0);
 
@@ -108,11 +119,17 @@ export const createFileReader = (
       decode: createVerbatimDecoder(table, file.header.length, noQuote),
       suspects: createSuspectReader(table, file),
     };
+  const maker = createRowMaker(table, file, decoder === 'compiled' ? undefined : encodeTextRow);
+  const decode = blockDecoder(maker);
+  const stream: RowStream | undefined = canPass(maker.table)
+    ? (reads, start, last) => streamRows(maker, decode, common.splitter, reads, start, last)
+    : undefined;
   if (decoder === 'compiled')
     return {
       ...common,
       copy: { ...copy, statement: copyBinary(target, staging), head: binaryHead, tail: binaryTail },
-      decode: createCompiledDecoder(table, file),
+      decode,
+      stream,
     };
   return {
     ...common,
@@ -121,6 +138,7 @@ export const createFileReader = (
       statement: copyText(target, staging),
       skipping: copySkipping(target, staging),
     },
-    decode: createCompiledDecoder(table, file, encodeTextRow),
+    decode,
+    stream,
   };
 };

@@ -12,7 +12,7 @@ import type { Position } from '../../core/model.ts';
 import type { Times } from '../../core/profile.ts';
 import { keepRejects } from '../../ledger/rejects/store.ts';
 import { formatCount, plural } from '../../core/wording.ts';
-import { addRows, chunkBlocks, decodeRows, emptyChunk, type Chunk, type ChunkLoad } from './chunk.ts';
+import { addRows, chunkRows, emptyChunk, type Chunk, type ChunkLoad } from './chunk.ts';
 import { copyCarefully } from './load-carefully.ts';
 
 const stopwatch = (times: Times): ((what: keyof Times) => void) => {
@@ -31,11 +31,11 @@ const copyWhole = async (load: ChunkLoad, chunk: Chunk, ahead?: AheadOfCopy): Pr
   async function* bytes(): AsyncGenerator<Buffer, void> {
     if (head.length > 0) yield head;
     lap('copy');
-    for await (const block of chunkBlocks(load, chunk)) {
-      lap('read');
-      const rows = decodeRows(load, block, chunk);
-      addRows(load, rows, chunk);
+    for await (const rows of chunkRows(load, chunk)) {
       lap('decode');
+      chunk.times.decode -= rows.readMs;
+      chunk.times.read += rows.readMs;
+      addRows(load, rows, chunk);
       if (rows.copyBytes.length > 0) yield rows.copyBytes;
       lap('copy');
     }

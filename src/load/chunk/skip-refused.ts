@@ -3,7 +3,7 @@
 import type { Query } from '../../db/sql.ts';
 import { rejectOf } from '../../format/rows/record-judge.ts';
 import { sliceBlock } from '../../format/records/record-slice.ts';
-import type { RecordBlock } from '../../format/records/record-blocks.ts';
+import { positionAfter, type RecordBlock } from '../../format/records/record-blocks.ts';
 import type { Fault } from '../../core/model.ts';
 import { addRows, decodeRows, type Chunk, type ChunkLoad, type Rows } from './chunk.ts';
 import { copyRows, type Attempts } from './attempts.ts';
@@ -85,6 +85,6 @@ export const copyAndSkip = async (
     copied: rows.counts.copied - skipped.length,
     rejected: rejects.length,
   };
-  addRows(load, { block, counts, rejects }, chunk);
+  addRows(load, { end: positionAfter(block), counts, rejects }, chunk);
   return true;
 };

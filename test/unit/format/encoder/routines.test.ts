@@ -3,46 +3,65 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ColumnSpec } from '../../../../src/core/declaration.ts';
-import { noDay } from '../../../../src/format/encoder/day-code.ts';
-import { columnBytes, kindList } from '../../../../src/format/encoder/kinds.ts';
-import { column, slot } from '../../../../src/format/encoder/layouts.ts';
+import { kindNames, layoutOf, type ByteKind } from '../../../../src/format/encoder/kinds.ts';
+import { startRoutines } from '../../../../src/format/encoder/routines.ts';
+import {
+  columnBytes,
+  columnKind,
+  columnNulls,
+  columnRules,
+  slotBytes,
+  slotEnd,
+  slotStart,
+  tokenAt,
+  tokenLength,
+} from '../../../../src/format/assembly/layouts.ts';
 import {
   delimitersAt,
   endsAt,
+  fieldsAt,
   glueBytes,
   outAt,
   overrun,
   planAt,
   startsAt,
-  state,
-  stopped,
+  stoppedUnsure,
   textAt,
   wanted,
-} from '../../../../src/format/encoder/memory.ts';
-import { token } from '../../../../src/format/encoder/token-list.ts';
-import { encoderBytes } from '../../../../src/format/encoder/encoder-bytes.ts';
-import type { encoderModule } from '../../../../src/format/encoder/routines.ts';
-import { setTables } from '../../../../src/format/encoder/tables.ts';
+} from '../../../../src/format/assembly/memory.ts';
+import * as state from '../../../../src/format/assembly/state.ts';
 import { binaryForm } from '../../../../src/format/rows/row-form.ts';
 import { createRowPlan, fieldShare, type RowPlan } from '../../../../src/format/rows/row-plan.ts';
 import { fieldsOf } from '../../../../src/format/records/file-fields.ts';
 import { typeOf } from '../../../../src/format/types/registry.ts';
-import { instantiate } from '../../../../src/format/wasm-instance.ts';
 import { column as columnOf, type AnyColumn } from '../../../../src/pipeline/declare/column.ts';
 import { words } from '../../../helpers/words.ts';
 import { decodedFile, tableOf } from '../records/reading.ts';
 
 /** What the routine asked the host: the column's index and text, and if its value was written. */
 const asked: (readonly [number, string, boolean])[] = [];
-const routines = instantiate(encoderBytes, {
-  encodeByText: (index = 0, start = 0, end = 0, out = 0, written = 0) => {
+const started = startRoutines();
+Object.assign(started.host, {
+  encodeByText: (index: number, start: number, end: number, out: number, written: number) => {
     asked.push([index, memory.toString('utf8', start, end), written > out]);
     return written;
   },
-  isWanted: () => wanted.yes,
+  isWanted: () => wanted,
 });
-const memory = Buffer.from(routines.memory.buffer);
-setTables(memory);
+const memory = started.bytes;
+
+type Routine = (...parameters: (number | bigint)[]) => number;
+/** All functions of the module. */
+const routines = started as unknown as Readonly<Record<string, Routine>>;
+const noDay = 0x7fffffff;
+
+/** The routine of each kind. */
+const routineNames = Object.fromEntries(
+  kindNames.map((kind) => [
+    layoutOf({ kind } as ByteKind).number,
+    `read${kind.replace(/^./, (first) => first.toUpperCase())}`,
+  ]),
+);
 
 const set = (address: number, value: number): void => void memory.writeInt32LE(value, address);
 const get = (address: number): number => memory.readInt32LE(address);
@@ -97,7 +116,7 @@ describe('scanDecimal', () => {
       text,
       result: -1n,
     })),
-  ])('"$text"', ({ text, result }) => expect(routines.scanDecimal(...putText(text))).toBe(result));
+  ])('"$text"', ({ text, result }) => expect(routines.scanDecimal!(...putText(text))).toBe(result));
 });
 
 /** The routine of each kind, and a column that uses the kind. */
@@ -193,7 +212,7 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     0000000000000000000000000000001`),
       words(`
     9223372036854775808 -9223372036854775809 9999999999999999999 10000000000000000000
-    18446744073709551617 1000000000000000. 1000000000000000e0 1000000000000000x`),
+    18446744073709551617 +-00000000000000000000005 -- 1000000000000000. 1000000000000000e0 1000000000000000x`),
     ],
     [
       'readReal',
@@ -382,8 +401,7 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     ...left.map((text) => ({ name, text, isTaken: false })),
   ]);
 
-  const routineOf = (name: keyof typeof reading) =>
-    routines[name.split(' ')[0] as keyof typeof encoderModule.functions];
+  const routineOf = (name: keyof typeof reading) => routines[name.split(' ')[0]!]!;
 
   it.each(values)('$name of "$text": $isTaken', ({ name, text, isTaken }) => {
     const [type, declared] = reading[name];
@@ -419,7 +437,7 @@ describe('a routine that reads a kind writes what the encoder of the type writes
 
   it('putCopyText stays within the room of its column', () => {
     const [start, end] = putText('\\'.repeat(100));
-    expect(routines.putCopyText(start, end, outAt) - outAt).toBeLessThanOrEqual(fieldShare * (end - start));
+    expect(routines.putCopyText!(start, end, outAt) - outAt).toBeLessThanOrEqual(fieldShare * (end - start));
   });
 
   it.each([
@@ -433,7 +451,7 @@ describe('a routine that reads a kind writes what the encoder of the type writes
     (format, text, left, canonical) => {
       const { columnsAt } = putPlan({ v: columnOf.timestamptz('a', { format, zone: 'UTC' }) });
       const [start, end] = putText(text);
-      const read = format === undefined ? routines.readTimestamp : routines.readPattern;
+      const read = format === undefined ? routines.readTimestamp! : routines.readPattern!;
       expect(written(read(columnsAt, start, end - left, outAt))).toBe(encoded('timestamptz', canonical));
     },
   );
@@ -448,7 +466,7 @@ describe('a routine that reads a kind writes what the encoder of the type writes
       const [spec] = tableOf({}, { columns: { v: declared } }).columns;
       return typeOf({ type }).bytes(spec!.options).kind;
     });
-    expect(new Set(kinds).size).toBe(kindList.length);
+    expect(new Set(kinds).size).toBe(kindNames.length);
   });
 });
 
@@ -458,7 +476,7 @@ it.each([
   ['5x', -1],
 ])('readDigits of "%s" gives %d', (text, value) => {
   const [start, end] = putText(text);
-  expect(routines.readDigits(start, end - start)).toBe(value);
+  expect(routines.readDigits!(start, end - start)).toBe(value);
 });
 
 it.each([
@@ -467,7 +485,7 @@ it.each([
   ['5x', -1],
   ['/0', -1],
   ['é', -1],
-])('readTwo of "%s" gives %d', (text, value) => expect(routines.readTwo(putText(text)[0])).toBe(value));
+])('readTwo of "%s" gives %d', (text, value) => expect(routines.readTwo!(putText(text)[0])).toBe(value));
 
 it.each([
   ['2000-01-01', 0],
@@ -481,14 +499,14 @@ it.each([
   ['2000-01-00', noDay],
   ['0000-12-31', noDay],
 ])('scanDay of "%s", and countDays of its numbers, give %d', (text, days) => {
-  expect(routines.scanDay(putText(text)[0])).toBe(days);
+  expect(routines.scanDay!(putText(text)[0])).toBe(days);
   const [year, month, day] = text.split('-').map(Number) as [number, number, number];
-  expect(routines.countDays(year, month, day)).toBe(days);
+  expect(routines.countDays!(year, month, day)).toBe(days);
 });
 
 it.each(['2000-01.01', '2000.01-01', '200a-01-01', 'a000-01-01', '2000-0:-01', '2000-01-0\u0080'])(
   'scanDay of "%s" gives no day',
-  (text) => expect(routines.scanDay(putText(text)[0])).toBe(noDay),
+  (text) => expect(routines.scanDay!(putText(text)[0])).toBe(noDay),
 );
 
 it.each([
@@ -499,7 +517,7 @@ it.each([
   ['00:00:60', -1],
   ['00:00-00', -1],
 ])('scanClock of "%s" gives %d', (text, seconds) => {
-  expect(routines.scanClock(Buffer.from(text).readBigInt64LE())).toBe(seconds);
+  expect(routines.scanClock!(Buffer.from(text).readBigInt64LE())).toBe(seconds);
 });
 
 // The lowest five bits are the number of bytes read.
@@ -513,7 +531,9 @@ it.each([
   [`00:00:01.${'0'.repeat(40)}`, (1_000_000n << 5n) | 31n],
   ['00:00:01.', -1n],
   ['00:0', -1n],
-])('scanTime of "%s" gives %d', (text, scanned) => expect(routines.scanTime(...putText(text))).toBe(scanned));
+])('scanTime of "%s" gives %d', (text, scanned) =>
+  expect(routines.scanTime!(...putText(text))).toBe(scanned),
+);
 
 it.each([
   ['Z', 0, 1],
@@ -522,11 +542,11 @@ it.each([
   ['+01:30', 5400, 6],
   ['-15:59:59', -57_599, 9],
 ])('scanOffset of "%s" gives %d seconds and %d bytes', (text, seconds, taken) => {
-  expect(routines.scanOffset(...putText(text))).toBe(((seconds + 57_600) << 5) | taken);
+  expect(routines.scanOffset!(...putText(text))).toBe(((seconds + 57_600) << 5) | taken);
 });
 
 it.each(['', '+', '+1', '+16', '01:00', '+01:6'])('scanOffset of "%s" gives none', (text) => {
-  expect(routines.scanOffset(...putText(text))).toBe(-1);
+  expect(routines.scanOffset!(...putText(text))).toBe(-1);
 });
 
 it.each([
@@ -536,24 +556,13 @@ it.each([
   ['-', 0],
   ['', 0],
 ])('scanInfinity of "%s" gives %d', (text, scanned) => {
-  expect(routines.scanInfinity(...putText(text))).toBe(scanned);
+  expect(routines.scanInfinity!(...putText(text))).toBe(scanned);
 });
 
 it('putMoment writes microseconds from 2000', () =>
-  expect(written(routines.putMoment(outAt, 1, 3600, 5n))).toBe(
+  expect(written(routines.putMoment!(outAt, 1, 3600, 5n))).toBe(
     encoded('timestamp', '2000-01-01T23:00:00.000005'),
   ));
-
-it.each([
-  ['plain', 'plain'],
-  ['a""b', 'a"b'],
-  ['""""', '""'],
-  ['', ''],
-])('takeOffDoubles makes of %s %s', (text, content) => {
-  const [start, end] = putText(text);
-  const to = routines.takeOffDoubles(start, end, 34);
-  expect(memory.toString('utf8', start, to)).toBe(content);
-});
 
 it.each([
   ['[1', ']'],
@@ -567,7 +576,7 @@ it.each([
   const { columnsAt } = putPlan({ v: columnOf.json('a') });
   const [start, end] = putText(text + after);
   const isNumber = text === '1';
-  expect(routines.readJson(columnsAt, start, end - after.length, outAt) !== 0).toBe(isNumber);
+  expect(routines.readJson!(columnsAt, start, end - after.length, outAt) !== 0).toBe(isNumber);
 });
 
 describe('findToken', () => {
@@ -581,15 +590,15 @@ describe('findToken', () => {
     ),
   ])('of "%s" finds %s', (text = '', found) => {
     const { columnsAt } = putPlan({ v: columnOf.text('a').nulls(nulls).nullable() });
-    const at = routines.findToken(get(columnsAt + column.nulls), ...putText(text));
+    const at = routines.findToken!(get(columnsAt + columnNulls), ...putText(text));
     const textAtToken = (): string =>
-      memory.toString('utf8', get(at + token.at), get(at + token.at) + get(at + token.length));
+      memory.toString('utf8', get(at + tokenAt), get(at + tokenAt) + get(at + tokenLength));
     expect(at === 0 ? undefined : textAtToken()).toBe(found);
   });
 
   it('of half a surrogate pair is not found in its replacement', () => {
     const { columnsAt } = putPlan({ v: columnOf.text('a').nulls(['\ud800']).nullable() });
-    expect(routines.findToken(get(columnsAt + column.nulls), ...putText('\ufffd'))).toBe(0);
+    expect(routines.findToken!(get(columnsAt + columnNulls), ...putText('\ufffd'))).toBe(0);
   });
 });
 
@@ -600,12 +609,15 @@ const placeRecord = (text: string, quote: number, trim: 'whole' | 'outside' | 'n
   set(state.trim, Number(trim === 'whole'));
   set(state.trimOutside, Number(trim === 'outside'));
   const [start, end] = putText(text);
-  const listEnd = routines.scanFields(start, end, 44, quote);
+  const listEnd = routines.scanFields!(start, end, 44, quote);
   expect((listEnd - delimitersAt) / 4).toBe(2);
-  routines.placeFields(delimitersAt, start, end);
+  memory.copyWithin(fieldsAt, delimitersAt, listEnd);
+  set(fieldsAt - 4, start - 1);
+  set(fieldsAt + 8, end);
+  expect(routines.placeFields!(fieldsAt)).toBe(1);
   return ofFile.header.map((_, index) => {
-    const at = planAt + slot.bytes * index;
-    return memory.toString('utf8', get(at + slot.start), get(at + slot.end));
+    const at = planAt + slotBytes * index;
+    return memory.toString('utf8', get(at + slotStart), get(at + slotEnd));
   });
 };
 
@@ -620,8 +632,8 @@ it.each([
   const plan = putPlan({ a: columnOf.text('a') }, { delimiter });
   set(state.delimiterBytes, Buffer.byteLength(delimiter));
   expect(plan.delimiterAt).toBeGreaterThan(planAt);
-  const listEnd = routines.scanFields(...putText(text), Buffer.from(delimiter)[0]!, -1);
-  const end = routines.keepDelimiters(listEnd);
+  const listEnd = routines.scanFields!(...putText(text), Buffer.from(delimiter)[0]!, -1);
+  const end = routines.keepDelimiters!(listEnd);
   const kept = Array.from({ length: (end - delimitersAt) / 4 }, (_, index) => get(delimitersAt + 4 * index));
   expect(kept.map((address) => address - textAt)).toEqual(places);
   expect(get(end)).toBe(0x7fffffff);
@@ -638,6 +650,18 @@ it.each([
 ] as const)('scanFields and placeFields %s', (text, quote, trim, fields) => {
   putPlan({ a: columnOf.text('a'), b: columnOf.text('b'), c: columnOf.text('c') });
   expect(placeRecord(text, quote, trim)).toEqual(fields);
+});
+
+it.each([
+  ['plain', 'plain'],
+  ['a""b', 'a"b'],
+  ['""""', '""'],
+  ['', ''],
+])('placeFields halves the quotes of %s, and leaves the text as it is', (text, content) => {
+  putPlan({ a: columnOf.text('a'), b: columnOf.text('b'), c: columnOf.text('c') });
+  const record = `"${text}",,"${text}"`;
+  expect(placeRecord(record, 34, 'none')).toEqual([content, '', content]);
+  expect(memory.toString('utf8', textAt, textAt + record.length)).toBe(record);
 });
 
 describe('encodeColumn', () => {
@@ -686,7 +710,7 @@ describe('encodeColumn', () => {
     const { columnsAt } = putPlan({ v: declared });
     asked.length = 0;
     placeRecord(text, 34, 'none');
-    expect(written(routines.encodeColumn(columnsAt, outAt))).toBe(hex);
+    expect(written(routines.encodeColumn!(columnsAt, fieldsAt, outAt))).toBe(hex);
     expect(asked).toEqual([]);
   });
 
@@ -694,7 +718,7 @@ describe('encodeColumn', () => {
     const { columnsAt } = putPlan({ v: columnOf.integer('a') });
     asked.length = 0;
     placeRecord('1e1,,', 34, 'none');
-    expect(routines.encodeColumn(columnsAt, outAt)).toBe(0);
+    expect(routines.encodeColumn!(columnsAt, fieldsAt, outAt)).toBe(0);
     expect(asked).toEqual([[0, '1e1', false]]);
   });
 
@@ -706,7 +730,7 @@ describe('encodeColumn', () => {
     const { columnsAt } = putPlan({ a: columnOf.text('a'), v: declared });
     asked.length = 0;
     placeRecord(`x,${text},1`, 34, 'none');
-    const end = routines.encodeColumn(columnsAt + columnBytes, outAt);
+    const end = routines.encodeColumn!(columnsAt + columnBytes, fieldsAt, outAt);
     expect(written(end)).toBe(isWritten ? encoded('integer', `${text}1`) : undefined);
     expect(asked).toEqual([[1, `${text}1`, isWritten]]);
   });
@@ -715,7 +739,7 @@ describe('encodeColumn', () => {
     const { columnsAt } = putPlan({ v: columnOf.text(['a', 'b']) });
     asked.length = 0;
     placeRecord(`${'x'.repeat(glueBytes)},y,z`, 34, 'none');
-    expect(routines.encodeColumn(columnsAt, outAt)).toBe(0);
+    expect(routines.encodeColumn!(columnsAt, fieldsAt, outAt)).toBe(0);
     expect(asked).toEqual([]);
   });
 });
@@ -746,14 +770,13 @@ describe('obeysRules', () => {
   it.each(values)('"$text": $isSure', ({ declared, text, isSure }) => {
     const { columnsAt } = putPlan({ v: declared }, { nulls: [] });
     const [start, end] = putText(text);
-    const kind = kindList.find(({ number }) => number === get(columnsAt + column.kind))!;
-    const read = routines[kind.routine as keyof typeof encoderModule.functions];
+    const read = routines[routineNames[get(columnsAt + columnKind)]!]!;
     expect(read(columnsAt, start, end, outAt)).toBeGreaterThan(outAt);
-    expect(routines.obeysRules(get(columnsAt + column.rules), start, end, outAt)).toBe(isSure);
+    expect(routines.obeysRules!(get(columnsAt + columnRules), start, end, outAt)).toBe(isSure);
   });
 });
 
-it('encodeRows writes rows up to a record of which it is not sure', () => {
+it('encodeSpans writes rows up to a record of which it is not sure', () => {
   const plan = putPlan({ a: columnOf.integer('a'), c: columnOf.text('c') });
   const records = ['1,x,one', '2,"y,y",two', '3.,z,three', '4,z,four'];
   const starts: number[] = [];
@@ -771,13 +794,16 @@ it('encodeRows writes rows up to a record of which it is not sure', () => {
   set(state.perByte, plan.perByte);
   set(state.rowHead, 2 << 8);
   set(state.filter, 0);
+  set(state.usesSlots, 0);
+  set(state.lineAt, 0);
+  set(state.delimiterBytes, 1);
   set(state.delimiter, 44);
   set(state.quote, 34);
   set(state.trim, 0);
   set(state.trimOutside, 0);
   set(state.out, outAt);
-  expect(routines.encodeRows(0, records.length, textAt, end)).toBe(2);
-  expect(get(state.reason)).toBe(stopped.unsure);
+  expect(routines.encodeSpans!(0, records.length, textAt, textAt, end)).toBe(2);
+  expect(get(state.reason)).toBe(stoppedUnsure);
   expect(get(state.copied)).toBe(2);
   const row = (a: string, c: string): string => `0002${encoded('integer', a)}${encoded('text', c)}`;
   expect(written(get(state.out))).toBe(row('1', 'one') + row('2', 'two'));

@@ -150,7 +150,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
       fc.asyncProperty(lists, fc.nat(300), async (records, place) => {
         const file = Buffer.from(records.map((record) => `${record.join(options.delimiter)}\n`).join(''));
         const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-        expectSame(blocks, table, decodedFile(header));
+        await expectSame(blocks, table, decodedFile(header));
       }),
       { numRuns: searched(40) },
     );
@@ -166,7 +166,7 @@ describe('compiled and record decoder of delimiters of several bytes', () => {
       [1, 3, false],
       [3, 4, true],
     ]);
-    expectSame(blocks, table, decodedFile(['a', 'b']));
+    await expectSame(blocks, table, decodedFile(['a', 'b']));
   });
 });
 
@@ -203,7 +203,7 @@ describe('compiled and record decoder of columns with functions', () => {
     await fc.assert(
       fc.asyncProperty(files, async (file) => {
         const blocks = await blocksOf([file], split);
-        expectSame(blocks, table, decodedFile(header));
+        await expectSame(blocks, table, decodedFile(header));
       }),
       { numRuns: searched(30) },
     );
@@ -228,7 +228,7 @@ describe('compiled and record decoder of columns with functions', () => {
       (_, n) => `${n % 4_000 === 3_999 ? 'B' : 'A'},2011-01-01T00:00:${10 + (n % 50)}Z\n`,
     );
     const blocks = await blocksIn(table, [Buffer.from(records.join(''))]);
-    expectSame(blocks, table, decodedFile(names));
+    await expectSame(blocks, table, decodedFile(names));
   });
 
   it('calls them once for a value, and again for those of a record that is rejected', async () => {
@@ -279,7 +279,7 @@ it('texts of a file are never in quotes, whatever is before them in memory', asy
   const table = tableOf({ quotedNulls: false }, { columns: { glued, b: column.text('b').nullable() } });
   const file = decodedFile(['a', 'b'], 'lf', 'f', { x: '"', y: '' });
   const blocks = await blocksIn(table, [Buffer.from('1,""\n')]);
-  const expected = expectSame(blocks, table, file);
+  const expected = await expectSame(blocks, table, file);
   // The first column is null, the second an empty text.
   expect(expected.rows).toBe('0002ffffffff00000000');
 });
@@ -304,7 +304,7 @@ it.each(dialects)('compiled and record decoder of a file of one field %j', async
   await fc.assert(
     fc.asyncProperty(oneField, fc.nat(40), async (file, place) => {
       const blocks = await blocksOf(cutAt(file, Math.min(place, file.length)), split);
-      expectSame(blocks, table, decodedFile(['a']));
+      await expectSame(blocks, table, decodedFile(['a']));
     }),
     { numRuns: searched(40) },
   );
@@ -343,6 +343,6 @@ describe('compiled and record decoder of a long file', () => {
       Buffer.from('8,,,\n'),
     ]);
     const blocks = await blocksIn(table, cutAt(bytes, bytes.length >> 1), 4);
-    expectSame(blocks, table, decodedFile(header));
+    await expectSame(blocks, table, decodedFile(header));
   });
 });

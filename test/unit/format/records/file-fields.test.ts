@@ -172,7 +172,7 @@ describe('both decoders read', () => {
       const expected = rowsOf(rows).map(encodeTextRow).join('');
       expect(textOf(createRecordDecoder(table, file, encodeTextRow))).toBe(expected);
       expect(textOf(createCompiledDecoder(table, file, encodeTextRow))).toBe(expected);
-      expectSame(blocks, table, file);
+      await expectSame(blocks, table, file);
     },
   );
 });

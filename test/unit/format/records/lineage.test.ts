@@ -76,7 +76,7 @@ it('the line of a row is that at which its record starts, by both decoders, in b
           expect(Number(row[2])).toBeGreaterThanOrEqual(first);
         }
         expect(textOf(blocks, createRecordDecoder(mapless, file, encodeTextRow))).toBe(rows);
-        for (const each of [table, mapless]) expectSame(blocks, each, file);
+        for (const each of [table, mapless]) await expectSame(blocks, each, file);
       },
     ),
     { numRuns: searched(60) },
@@ -92,7 +92,7 @@ it('what all rows of a file have is written as it is, though null tokens of the 
   const expected = 'a\t1\t1\t2026-11-22 20:50:21.123456+00\t7\n';
   expect(textOf(blocks, createCompiledDecoder(table, file, encodeTextRow))).toBe(expected);
   expect(textOf(blocks, createRecordDecoder(table, file, encodeTextRow))).toBe(expected);
-  expectSame(blocks, table, file);
+  await expectSame(blocks, table, file);
 });
 
 describe('lineage is declared rightly or not at all', () => {

@@ -230,7 +230,7 @@ it.each(cases)('compiled and record decoder give the same of $name', async ({ de
   await fc.assert(
     fc.asyncProperty(files(values), async (file) => {
       const blocks = await blocksOf([file], split);
-      expectSame(blocks, table, decodedFile(header));
+      await expectSame(blocks, table, decodedFile(header));
     }),
     { numRuns: searched(12) },
   );

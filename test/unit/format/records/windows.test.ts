@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { windowsOf } from '../../../../src/format/rows/windows.ts';
-import { windowBytes } from '../../../../src/format/encoder/memory.ts';
+import { windowBytes } from '../../../../src/format/assembly/memory.ts';
 import { splitterOf, startOfFile } from './reading.ts';
 
 const split = splitterOf({ comment: '#' });
