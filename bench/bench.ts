@@ -241,6 +241,12 @@ const modes: Readonly<Record<Mode, (bench: Bench, names?: string) => Promise<Rep
     const job = await ownTable(bench.own!, bench.directory);
     const report = await measureTable(bench, job, await peerSides(bench, job, job.dialect));
     console.log(partText(report));
+    // Only a run of five seconds keeps its advice.
+    const [said] = await bench.server.query(
+      `select text from etl.run, unnest(advice) as text
+        where pipeline = '${job.schema}' and text like 'staging:%' order by id desc limit 1`,
+    );
+    if (said !== undefined) console.log(`  etl said: ${String(said['text'])}`);
     return ratiosOf([report]);
   },
   matrix: async (bench, names = '') => {

@@ -160,8 +160,10 @@ export const adviceOf = (
   const waiting = waitingAdvice(steps, seconds);
   if (waiting !== undefined) return [waiting];
   const builds = secondsOf(steps, 'build') > secondsOf(steps, 'load');
+  // Without --profile, a server on this machine would count as other programs.
+  const isSampled = profile.server.length > 0;
   const isUndisturbed = profile.machine.every(
-    (machine) => machine.step !== 'load' || othersOf(machine) <= othersShareMax,
+    (machine) => !isSampled || machine.step !== 'load' || othersOf(machine) <= othersShareMax,
   );
   const tables = couldLoadDirectly(spec);
   const saved = isUndisturbed ? savedWithoutStaging(profile, steps, tables) : 0;

@@ -92,6 +92,8 @@ it('says what staging costs where it could be left out, and only there', () => {
   expect(adviceOf(measured(9, 80, 10), steps, specOf('none'), 10.5)).toHaveLength(1);
   const disturbed = measured(9, 80, 10, { machine: [{ ...machine, busy: 0.8 }] });
   expect(adviceOf(disturbed, steps, specOf('typed'), 10.5)).toHaveLength(1);
+  // What a server on this machine used is unknown, if nobody looked at it.
+  expect(adviceOf({ ...disturbed, server: [] }, steps, specOf('typed'), 10.5)).toHaveLength(2);
 });
 
 describe('where the declaration refuses it, leaving out staging is not advised:', () => {
