@@ -214,8 +214,8 @@ const countsOf = (
 const workersMaxOf = ({ workers, jobId }: Pick<LoadWork, 'workers' | 'jobId'>): number =>
   jobId === undefined ? workers : helpedShare * workers;
 
-/** True if everything can be loaded over the coordinator's connection. */
-const isBriefLoad = (plan: LoadPlan, missing: readonly Segment[]): boolean =>
+/** True if everything can be loaded over the coordinator's connection, in milliseconds. */
+export const loadsBriefly = (plan: LoadPlan, missing: readonly Segment[]): boolean =>
   isBrief({ missing, chunkBytes: plan.chunkBytes }) && !callsFunctions(plan);
 
 /** True if a new run needs no queue: it has one job, or loading takes less than sharing the work. */
@@ -227,7 +227,7 @@ export const loadsAlone = (
   const { workers } = work;
   const missing = missingSegments(files, []);
   const all = { missing, files, workers, workersMax: workersMaxOf(work), chunkBytes: plan.chunkBytes };
-  return isOneJob(all) || isBriefLoad(plan, missing);
+  return isOneJob(all) || loadsBriefly(plan, missing);
 };
 
 /** Loads jobs without a queue, one after the other. */
@@ -275,7 +275,7 @@ export const loadMissing = async (
   // A resumed run that is over its reject limit stops here, before it collects more rejects.
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
   const division = { missing, files, tables, workers, workersMax: workersMaxOf(work), chunkBytes };
-  const over = queue === undefined && isBriefLoad(plan, missing) ? client : undefined;
+  const over = queue === undefined && loadsBriefly(plan, missing) ? client : undefined;
   const load = async (options: ServeOptions, secondsOf: () => ReadonlyMap<string, number>) => {
     const batches = divide(division);
     if (queue === undefined) {

@@ -95,6 +95,8 @@ export interface BegunRun {
   readonly lease: Lease;
   /** True if no process has loaded anything for this run. */
   readonly isNew: boolean;
+  /** True if the newest run before this one has published the same definition. */
+  readonly isAsPublished: boolean;
   readonly files: readonly SourceFile[];
 }
 
@@ -194,7 +196,7 @@ export const beginRun = async (
   { latest, beginning, isAsItWas }: Outset,
   back?: RunEvent,
 ): Promise<BegunRun> => {
-  const { client, spec, report } = context;
+  const { client, spec, hashes, report } = context;
   for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
   // These rows are loaded into the build schema, so no session may still be building there.
@@ -216,7 +218,8 @@ export const beginRun = async (
     if (recovered.crashed) news = recovered;
   }
   if (news !== undefined) report.emit(news);
-  return { lease, isNew, files };
+  const isAsPublished = latest?.state === 'published' && latest.definitionHash === hashes.definition;
+  return { lease, isNew, isAsPublished, files };
 };
 
 export const continueRun = async (context: RunContext, run: BegunRun): Promise<BegunRun> => {

@@ -2,11 +2,13 @@
 
 import { hasCorrections } from '../ledger/rejects/corrections.ts';
 import { advanceRun } from '../ledger/run/ledger.ts';
+import { missingSegments } from '../ledger/run/resume.ts';
 import { whyStopped } from '../ledger/run/run-end.ts';
 import { lossOf, runQuery } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
 import { refuseIfGone } from '../publish/gone.ts';
+import type { PublishPlan } from '../publish/modes/contract.ts';
 import type { BuiltTable } from '../publish/table/tables.ts';
 import type { LoadQueue } from '../queue/load-queue.ts';
 import type { PlannedTable } from './files/planned-table.ts';
@@ -16,7 +18,7 @@ import { keepBuilt, takeBuilt } from './build/kept-build.ts';
 import { step, type RunContext } from './context.ts';
 import { callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
-import { loadMissing, loadsAlone } from '../load/load.ts';
+import { loadMissing, loadsAlone, loadsBriefly } from '../load/load.ts';
 import { makeLoadPlan, type LoadPlan } from '../load/load-plan.ts';
 import type { BegunRun } from './begin.ts';
 import { openRunQueue } from './open-queue.ts';
@@ -103,19 +105,39 @@ const buildAndTest = async (
   }
 };
 
+interface Way {
+  readonly plan: LoadPlan;
+  readonly isAlone: boolean;
+  readonly isRehearsed: boolean;
+}
+
+const wayOf = (
+  context: RunContext,
+  { lease, isNew, isAsPublished, files }: BegunRun,
+  planned: readonly PlannedTable[],
+): Way => {
+  const plan = makeLoadPlan(context, lease, planned);
+  const isKnown = isAsPublished && context.spec.hooks === undefined;
+  return {
+    plan,
+    // A continued run may have jobs of its former coordinator in its queue.
+    isAlone: files.length === 0 || (isNew && loadsAlone(context, plan, files)),
+    // A rehearsal saves a load that cannot be published, but takes longer than a brief one. It is
+    // made up for if the run fails.
+    isRehearsed: !(isNew && isKnown && loadsBriefly(plan, missingSegments(files, []))),
+  };
+};
+
 const loadAndBuild = async (
   context: RunContext,
   run: BegunRun,
   planned: readonly PlannedTable[],
+  { plan, isAlone, isRehearsed }: Way,
 ): Promise<readonly BuiltTable[]> => {
-  const { lease, isNew, files } = run;
-  const { runId } = lease;
-  const plan = makeLoadPlan(context, lease, planned);
-  // A continued run may have jobs of its former coordinator in its queue.
-  const isAlone = files.length === 0 || (isNew && loadsAlone(context, plan, files));
+  const { runId } = run.lease;
   const queue = isAlone ? undefined : await openRunQueue(context, runId);
   try {
-    const { plans } = await rehearse(context, planned);
+    const { plans } = isRehearsed ? await rehearse(context, planned) : { plans: [] };
     await keepRunPlan(context, runId, planned, plans);
     await advance(context, runId, 'loading');
     await runHook(context, 'before', runId);
@@ -152,15 +174,18 @@ const publishBuilt = async (
   runId: number,
   planned: readonly PlannedTable[],
   built: readonly BuiltTable[],
+  isRehearsed: boolean,
   builds = 1,
 ): Promise<readonly BuiltTable[]> => {
   await advance(context, runId, 'publishing');
-  const changed = await step(context, 'publish', () => publishRun(context, runId, planned, built)).catch(
-    async (error: unknown) => {
-      if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') await keepBuilt(context, runId, planned, built);
-      throw error;
-    },
-  );
+  const keepPlan = async (plans: readonly PublishPlan[]): Promise<void> => {
+    if (!isRehearsed) await keepRunPlan(context, runId, planned, plans);
+  };
+  const publish = () => publishRun(context, runId, planned, built, keepPlan);
+  const changed = await step(context, 'publish', publish).catch(async (error: unknown) => {
+    if (codeOf(error) === 'ETL_PUBLISH_SNAPSHOT') await keepBuilt(context, runId, planned, built);
+    throw error;
+  });
   if (changed === undefined) return built;
   const { what } = changed;
   if (builds === buildsMax) throw new EtlError('ETL_PUBLISH_CHANGED', { what, builds }, { cause: changed });
@@ -173,7 +198,24 @@ const publishBuilt = async (
   await advance(context, runId, 'loaded');
   const seconds = new Map(built.map((one) => [one.table, one.seconds]));
   const again = await buildAndTest(context, runId, now, seconds);
-  return publishBuilt(context, runId, now, again, builds + 1);
+  return publishBuilt(context, runId, now, again, isRehearsed, builds + 1);
+};
+
+/**
+ * Returns the error of the rehearsal that was left out, if it has one: it says what is wrong more
+ * precisely than the step that failed.
+ */
+const rehearsedError = async (
+  context: RunContext,
+  planned: readonly PlannedTable[],
+  error: unknown,
+): Promise<unknown> => {
+  const { client, address } = context;
+  if (retryOf(lossOf(client, address, error)) !== 'never' || context.abort?.aborted) return error;
+  return rehearse(context, planned).then(
+    () => error,
+    (refusal: unknown) => (refusal instanceof EtlError ? refusal : error),
+  );
 };
 
 export const carryOut = async (
@@ -182,11 +224,13 @@ export const carryOut = async (
   planned: readonly PlannedTable[],
 ): Promise<void> => {
   const { runId } = run.lease;
+  const way = wayOf(context, run, planned);
   let built: readonly BuiltTable[];
   try {
-    const first = await loadAndBuild(context, run, planned);
-    built = await publishBuilt(context, runId, planned, first);
-  } catch (error) {
+    const first = await loadAndBuild(context, run, planned, way);
+    built = await publishBuilt(context, runId, planned, first, way.isRehearsed);
+  } catch (thrown) {
+    const error = way.isRehearsed ? thrown : await rehearsedError(context, planned, thrown);
     await dropAfterFailure(context, error);
     throw error;
   }

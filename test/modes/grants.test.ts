@@ -191,7 +191,11 @@ describe('that the run may not make again keep the table in place, and the plan 
   });
 });
 
-describe('that the owner does not have, and publishing will need, are missed before the load', () => {
+describe.each([
+  { when: 'before the load', chunkBytes: 1, isLoaded: false },
+  // The definition is published already, so a brief load is not rehearsed.
+  { when: 'before they are needed', chunkBytes: undefined, isLoaded: true },
+])('that the owner does not have, and publishing will need, are missed $when', ({ chunkBytes, isLoaded }) => {
   const referring =
     'create table geo.shop (id integer, state text, foreign key (id, state) references geo.city)';
   it.each([
@@ -215,11 +219,11 @@ describe('that the owner does not have, and publishing will need, are missed bef
     else files.write('in/a.csv', 'id,state\n1,HE\n3,HE\n');
     const events: string[] = [];
     const onEvent = ({ type }: RunEvent) => void events.push(type);
-    expect(await failureOf(run(pipeline, { ...asLoader(), onEvent }))).toMatchObject({
+    expect(await failureOf(run(pipeline, { ...asLoader(), chunkBytes, onEvent }))).toMatchObject({
       code: 'ETL_PERMISSION',
       details: { user: loader, action: privileges.map((one) => `${one} rows of table geo.city`).join('; ') },
     });
-    expect(events).not.toContain('loaded');
+    expect(events.includes('loaded')).toBe(isLoaded);
     await database.query(`grant ${privileges.join(', ')} on geo.city to ${loader}`);
     expect(await run(pipeline, asLoader())).toMatchObject({ outcome: 'published' });
     expect(await rowsOf('select id from geo.city order by id')).toEqual([{ id: 1 }, { id: 3 }]);

@@ -678,3 +678,16 @@ describe.each(Object.entries(stories))('%s', (_, nights) => {
     );
   });
 });
+
+it('a run keeps its plan, also if it was not rehearsed because its definition is published already', async () => {
+  await startOver('shop');
+  start();
+  write('01', '1,2024-01-01,5,a');
+  sql('select day, sum(pieces)::int as pieces from sale group by day');
+  for (const chunkBytes of [undefined, undefined, 1]) await run(shop(), { fullRefresh: true, chunkBytes });
+  const plans = await rowsOf('select tables from etl.run_plan order by run_id');
+  const [first, again, rehearsed] = plans.map(({ tables }) => JSON.stringify(tables));
+  expect(first).toContain('swap, because there is no table yet');
+  expect(again).toContain('swap, because nothing depends on the table');
+  expect(again).toBe(rehearsed);
+});

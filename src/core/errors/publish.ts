@@ -49,7 +49,7 @@ export const publishErrors = {
     exit: failed,
   },
   ETL_ATTRIBUTE_REFUSED: {
-    message: 'table {table}: the server refuses `{statement}`: {problem}; nothing was loaded',
+    message: 'table {table}: the server refuses `{statement}`: {problem}; nothing was published',
     hint: 'Change the attribute in the pipeline file. {hint}',
     retry: 'never',
     exit: failed,

@@ -178,14 +178,15 @@ export const publishTables = async (
 
 /**
  * Publishes a run. Returns a reason if the tables must be built again, because production or their
- * sources have changed. Errors: those of `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED,
- * ETL_GUARD, ETL_DUPLICATE_ROWS.
+ * sources have changed. `onPlanned` is called before the transaction. Errors: those of
+ * `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS.
  */
 export const publishRun = async (
   context: RunContext,
   runId: number,
   planned: readonly PlannedTable[],
   built: readonly BuiltTable[],
+  onPlanned: (plans: readonly PublishPlan[]) => Promise<void>,
 ): Promise<ChangedByHand | Overtaken | undefined> => {
   await checkSources(context, runId);
   const confirm = (): Promise<void> => confirmPlanned(context, planned, built);
@@ -194,6 +195,7 @@ export const publishRun = async (
       runId,
       judge: async (plans) => {
         await confirm();
+        await onPlanned(plans);
         return checkGuards(context, plans);
       },
       confirm,
