@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -37,8 +38,8 @@ export const compileEncoder = async (directory = join(root, 'dist')) => {
   mkdirSync(directory, { recursive: true });
   const asc = createRequire(import.meta.url).resolve('assemblyscript/bin/asc.js');
   const files = [join(sources, 'index.ts'), '--baseDir', root, '--outFile', output];
-  const child = spawn(process.execPath, [asc, ...files, ...options], { stdio: ['ignore', 2, 2] });
-  const [status] = await once(child, 'close');
-  if (status !== 0) throw new Error('the encoder does not compile');
+  const child = spawn(process.execPath, [asc, ...files, ...options], { stdio: ['ignore', 2, 'pipe'] });
+  const [problems, [status]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  if (status !== 0) throw new Error(`the encoder does not compile:\n${problems}`);
   return output;
 };
