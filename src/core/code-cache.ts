@@ -1,6 +1,6 @@
-// Keeps V8's compiled code of the bundle in files, so that the program and its threads start
-// faster: compiling the bundle takes longer than a small run. Node's own cache saves less, and only
-// Node 22 and later has it.
+// Keeps V8's compiled code of the bundle and of jiti in files, so that the program and its threads
+// start faster: compiling the bundle takes longer than a small run. Node's own cache saves less,
+// and only Node 22 and later has it.
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
@@ -19,6 +19,17 @@ const bundle = join(dist, 'bundle');
  * can add code. V8 refuses the code of other V8 versions, but hardly checks the source.
  */
 const caches = join(dist, 'code-cache', process.version);
+
+/**
+ * Returns the file name for a module's code; undefined: the code is not kept. The name of jiti's
+ * code has a hash, because no build begins when somebody installs another version of jiti.
+ */
+const cacheName = (path: string, text: string): string | undefined => {
+  if (dirname(path) === bundle) return basename(path);
+  if (!/[/\\]jiti[/\\]dist[/\\]\w+\.cjs$/.test(path)) return undefined;
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  return `jiti-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.cjs`;
+};
 
 const readCache = (file: string): Buffer | undefined => {
   try {
@@ -54,8 +65,9 @@ export const requireCached = (entry: string): unknown => {
   const scripts = new Map<string, Script>();
   let isComplete = true;
   prototype._compile = function compileCached(text, path, ...more) {
-    if (dirname(path) !== bundle) return compile.call(this, text, path, ...more);
-    const file = join(caches, entry, basename(path));
+    const name = cacheName(path, text);
+    if (name === undefined) return compile.call(this, text, path, ...more);
+    const file = join(caches, entry, name);
     const cachedData = readCache(file);
     const script = new Script(Module.wrap(text), {
       filename: path,
@@ -64,7 +76,7 @@ export const requireCached = (entry: string): unknown => {
     isComplete &&= cachedData !== undefined && script.cachedDataRejected !== true;
     scripts.set(file, script);
     const wrapped = script.runInThisContext() as Wrapped;
-    return wrapped.call(this.exports, this.exports, createRequire(path), this, path, bundle);
+    return wrapped.call(this.exports, this.exports, createRequire(path), this, path, dirname(path));
   };
   /* oxlint-enable no-underscore-dangle */
   process.once('exit', () => {

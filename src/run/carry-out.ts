@@ -4,7 +4,7 @@ import { hasCorrections } from '../ledger/rejects/corrections.ts';
 import { advanceRun } from '../ledger/run/ledger.ts';
 import { missingSegments } from '../ledger/run/resume.ts';
 import { whyStopped } from '../ledger/run/run-end.ts';
-import { lossOf, runQuery } from '../db/client.ts';
+import { askTogether, lossOf, runQuery } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
 import { refuseIfGone } from '../publish/gone.ts';
@@ -65,9 +65,9 @@ const loadCorrected = async (
   { files }: BegunRun,
   plan: LoadPlan,
   queue: LoadQueue | undefined,
+  isCorrected: boolean,
 ): Promise<ReadonlyMap<string, number>> => {
-  const { client, spec } = context;
-  const isCorrected = await hasCorrections(client, spec.name);
+  const { client } = context;
   if (isCorrected) {
     await sayOutdated(context, plan);
     await applyCorrections(context, plan, files);
@@ -87,12 +87,15 @@ const buildAndTest = async (
   runId: number,
   planned: readonly PlannedTable[],
   seconds: ReadonlyMap<string, number>,
+  mayBeBuilt = false,
 ): Promise<readonly BuiltTable[]> => {
   try {
     const built = await step(
       context,
       'build',
-      async () => (await takeBuilt(context, runId, planned)) ?? buildTables(context, runId, planned, seconds),
+      async () =>
+        (mayBeBuilt ? await takeBuilt(context, runId, planned) : undefined) ??
+        buildTables(context, runId, planned, seconds),
     );
     await testRun(context, runId, built);
     return built;
@@ -138,16 +141,21 @@ const loadAndBuild = async (
   const queue = isAlone ? undefined : await openRunQueue(context, runId);
   try {
     const { plans } = isRehearsed ? await rehearse(context, planned) : { plans: [] };
-    await keepRunPlan(context, runId, planned, plans);
-    await advance(context, runId, 'loading');
+    const { client, spec } = context;
+    const [, , isCorrected] = await askTogether(client, () => [
+      keepRunPlan(context, runId, planned, plans),
+      advance(context, runId, 'loading'),
+      hasCorrections(client, spec.name),
+    ]);
     await runHook(context, 'before', runId);
     // Rehearses again, because the first rehearsal could not see what the hook `before` creates.
-    if (context.spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
-    const loadSeconds = await step(context, 'load', () => loadCorrected(context, run, plan, queue));
+    if (spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
+    const load = () => loadCorrected(context, run, plan, queue, isCorrected);
+    const loadSeconds = await step(context, 'load', load);
     await checkRejects(context, runId);
     await advance(context, runId, 'loaded');
     await runHook(context, 'after', runId);
-    const built = await buildAndTest(context, runId, planned, loadSeconds);
+    const built = await buildAndTest(context, runId, planned, loadSeconds, !run.isNew);
     // All rows are loaded and recorded, so an error of the queue does not fail the run. Proved by
     // test/services/queue-end.test.ts.
     await queue?.close().catch((cause: unknown) => {
