@@ -5,16 +5,13 @@ import { once } from 'node:events';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.mjs';
 import { compileEncoder } from './compile-encoder.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const migrations = 'db/bookkeeping/migrations';
-
-/** Modules that are replaced by the WebAssembly they generate: that costs each thread 50 ms. */
-const ofBytes = ['tools/init/counter-bytes.js'];
 
 const findCompiler = () => {
   try {
@@ -24,15 +21,6 @@ const findCompiler = () => {
       hint: 'Run `npm ci` in its checkout.',
     });
   }
-};
-
-const storeBytes = async (file) => {
-  const exported = Object.entries(await import(pathToFileURL(file).href));
-  const lines = exported.map(
-    ([name, bytes]) =>
-      `export const ${name} = Buffer.from('${Buffer.from(bytes).toString('base64')}', 'base64');\n`,
-  );
-  writeFileSync(file, lines.join(''));
 };
 
 /** Stores the WebAssembly module in the module that reads it, so that the bundle contains it. */
@@ -47,7 +35,6 @@ export const compileInto = async (directory) => {
   const tsc = [findCompiler(), '-p', join(root, 'tsconfig.build.json'), '--outDir', directory];
   const [status] = await once(spawn(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] }), 'close');
   cpSync(join(root, 'src', migrations), join(directory, migrations), { recursive: true });
-  for (const path of ofBytes) await storeBytes(join(directory, path));
   await storeEncoder(directory);
   await bundle(directory);
   return status === 0;

@@ -7,47 +7,15 @@
 import { trimBlanks } from '../../format/records/blanks.ts';
 import { emptyShape, scanDecimal } from '../../format/types/number-text.ts';
 import { anyCandidate, bit, candidatesOf } from './candidates.ts';
+import type { Group } from './contract.ts';
 import { nullWords } from './null-words.ts';
+import type { TextCache } from './text-cache.ts';
+import { usualOf, type Usual } from './usual-values.ts';
 
 export const counterOf = { empty: 0, blank: 1, text: 2 } as const;
 
 /** Number of different texts that a group stores: enough for a boolean's words and examples. */
 const textsKeptMax = 8;
-
-const longSlots = 256;
-const longMax = 40;
-
-/** Ranges over all texts of a group. Initial values remain where a range does not apply. */
-export interface GroupRange {
-  least: number;
-  most: number;
-  /** Most digits before the decimal point (without leading zeros), and most digits after it. */
-  integers: number;
-  decimals: number;
-  lengthMin: number;
-  lengthMax: number;
-  dateMin: number;
-  dateMax: number;
-  hasTimeOfDay: boolean;
-  hasUpperCase: boolean;
-  hasLowerCase: boolean;
-  /** A number began with + or was -0, so that different texts can be equal numbers. */
-  hasPlus: boolean;
-}
-
-export interface Group extends GroupRange {
-  readonly mask: number;
-  readonly counter: number;
-  readonly texts: Map<string, number>;
-  isFull: boolean;
-}
-
-/** A cache of texts with their counters. A hash of the text is the index of its slot. */
-interface LongTexts {
-  readonly bytes: Uint8Array;
-  readonly lengths: Int32Array;
-  readonly counters: Int32Array;
-}
 
 export interface ColumnEvidence {
   readonly counters: number[];
@@ -55,7 +23,10 @@ export interface ColumnEvidence {
   readonly words: Map<string, number>;
   alive: number;
   isPadded: boolean;
-  long: LongTexts | undefined;
+  usual: Usual | undefined;
+  cache: TextCache | undefined;
+  /** Counters plus 1 of texts of one byte; at index 0: of the empty text. */
+  readonly singles: Int32Array;
   readonly byText: Map<string, number>;
 }
 
@@ -65,7 +36,9 @@ export const createColumnEvidence = (): ColumnEvidence => ({
   words: new Map(),
   alive: anyCandidate,
   isPadded: false,
-  long: undefined,
+  usual: undefined,
+  cache: undefined,
+  singles: new Int32Array(256),
   byText: new Map(),
 });
 
@@ -91,7 +64,7 @@ const newGroup = (column: ColumnEvidence, mask: number): Group => ({
 });
 
 const shape = emptyShape();
-const numbers = bit.whole | bit.zeros | bit.decimal | bit.comma;
+const numbers = bit.whole | bit.zeros | bit.decimal | bit.comma | bit.float;
 
 const widenNumber = (group: Group, text: string): void => {
   const plain = (group.mask & (bit.whole | bit.decimal)) === 0 ? text.replace(',', '.') : text;
@@ -128,7 +101,8 @@ const countedBy = (column: ColumnEvidence, group: Group, text: string): number =
   if (known !== undefined) return known;
   if (group.texts.size === textsKeptMax) {
     group.isFull = true;
-    column.alive &= group.mask;
+    column.alive = group.mask;
+    if (column.usual?.group !== group) column.usual = usualOf(group);
     return group.counter;
   }
   const counter = newCounter(column);
@@ -154,6 +128,7 @@ const classify = (column: ColumnEvidence, field: string): number => {
 };
 
 const textsCachedMax = 512;
+const textCharsMax = 40;
 
 export const observeText = (column: ColumnEvidence, field: string): void => {
   const { byText, counters } = column;
@@ -161,43 +136,13 @@ export const observeText = (column: ColumnEvidence, field: string): void => {
   if (counter === undefined) {
     counter = classify(column, field);
     if (byText.size === textsCachedMax) byText.clear();
-    if (field.length <= longMax) byText.set(field, counter);
+    if (field.length <= textCharsMax) byText.set(field, counter);
   }
   counters[counter]! += 1;
-};
-
-const isSame = (bytes: Buffer, from: number, long: Uint8Array, at: number, length: number): boolean => {
-  for (let index = 0; index < length; index += 1) if (bytes[from + index] !== long[at + index]) return false;
-  return true;
 };
 
 export const observeBytes = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): number => {
   const counter = classify(column, bytes.toString('utf8', from, to));
   column.counters[counter]! += 1;
   return counter;
-};
-
-export const observeLong = (column: ColumnEvidence, bytes: Buffer, from: number, to: number): void => {
-  const { counters } = column;
-  const length = to - from;
-  if (length > longMax) {
-    observeBytes(column, bytes, from, to);
-    return;
-  }
-  let hash = length;
-  for (let at = from; at < to; at += 1) hash = Math.imul(hash, 0x01000193) ^ bytes[at]!;
-  const slot = (hash ^ (hash >>> 15)) & (longSlots - 1);
-  const long = (column.long ??= {
-    bytes: new Uint8Array(longSlots * longMax),
-    lengths: new Int32Array(longSlots),
-    counters: new Int32Array(longSlots),
-  });
-  const isKnown = long.lengths[slot] === length && isSame(bytes, from, long.bytes, slot * longMax, length);
-  if (isKnown) {
-    counters[long.counters[slot]!]! += 1;
-    return;
-  }
-  long.bytes.set(bytes.subarray(from, to), slot * longMax);
-  long.lengths[slot] = length;
-  long.counters[slot] = observeBytes(column, bytes, from, to);
 };

@@ -1,7 +1,31 @@
 // The decision for a column, and the evidence from which it is made.
 
 import type { ColumnTypeName } from '../../format/types/registry.ts';
-import type { Group, GroupRange } from './column-evidence.ts';
+
+/** Ranges over all texts of a group. Initial values remain where a range does not apply. */
+export interface GroupRange {
+  least: number;
+  most: number;
+  /** Most digits before the decimal point (without leading zeros), and most digits after it. */
+  integers: number;
+  decimals: number;
+  lengthMin: number;
+  lengthMax: number;
+  dateMin: number;
+  dateMax: number;
+  hasTimeOfDay: boolean;
+  hasUpperCase: boolean;
+  hasLowerCase: boolean;
+  /** A number began with + or was -0, so that different texts can be equal numbers. */
+  hasPlus: boolean;
+}
+
+export interface Group extends GroupRange {
+  readonly mask: number;
+  readonly counter: number;
+  readonly texts: Map<string, number>;
+  isFull: boolean;
+}
 
 export interface TypeChoice {
   readonly type: ColumnTypeName;

@@ -2,8 +2,8 @@
 
 import { formatCount } from '../../core/wording.ts';
 import { bit } from './candidates.ts';
-import { counterOf, type ColumnEvidence, type Group } from './column-evidence.ts';
-import type { Decision, Doubt, Summary, TypeChoice } from './contract.ts';
+import { counterOf, type ColumnEvidence } from './column-evidence.ts';
+import type { Decision, Doubt, Group, Summary, TypeChoice } from './contract.ts';
 import { decideMoment } from './decide-moment.ts';
 import { decideNumber } from './decide-number.ts';
 import { commonWords } from './null-words.ts';

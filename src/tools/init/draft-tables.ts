@@ -11,7 +11,6 @@ import { guessedEncoding } from './encoding.ts';
 import { keysFound } from './keys.ts';
 import { headerRepeats } from './header.ts';
 import { patternOf } from './table-names.ts';
-import { closeFieldCounter } from './field-counter.ts';
 import {
   createTableEvidence,
   endGathering,
@@ -111,21 +110,17 @@ const attempt = async (
 ): Promise<Attempt | undefined> => {
   let evidence: TableEvidence | undefined;
   let bytes = 0;
-  try {
-    for (const file of files) {
-      const evidenceOf = (header: readonly string[]) => {
-        evidence ??= createTableEvidence(header, trial.dialects.get(mannerOf(file))!);
-        return evidence.columns.length === header.length ? evidence : undefined;
-      };
-      bytes += await observeFile(file, trial, evidenceOf, faultyMax, signal);
-      if (evidence === undefined || evidence.faulty >= faultyMax) return undefined;
-    }
-    if (evidence === undefined) return undefined;
-    endGathering(evidence);
-    return { ...trial, evidence, header: evidence.names, bytes };
-  } finally {
-    if (evidence?.fieldCounter !== undefined) closeFieldCounter(evidence.fieldCounter);
+  for (const file of files) {
+    const evidenceOf = (header: readonly string[]) => {
+      evidence ??= createTableEvidence(header, trial.dialects.get(mannerOf(file))!);
+      return evidence.columns.length === header.length ? evidence : undefined;
+    };
+    bytes += await observeFile(file, trial, evidenceOf, faultyMax, signal);
+    if (evidence === undefined || evidence.faulty >= faultyMax) return undefined;
   }
+  if (evidence === undefined) return undefined;
+  endGathering(evidence);
+  return { ...trial, evidence, header: evidence.names, bytes };
 };
 
 const withEncodings = async (

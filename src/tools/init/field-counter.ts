@@ -1,58 +1,44 @@
-// Counts the fields of regular records with the routine of counter-code.ts.
+// Counts the texts of regular records, column by column, without making a string of each field.
 
 import type { Dialect } from '../../core/declaration.ts';
-import { groupBytes, instantiate, pageBytes } from '../../format/wasm-instance.ts';
-import { grammarOf } from '../../format/records/grammar.ts';
+import { grammarOf, isBlankByte } from '../../format/records/grammar.ts';
+import { isStorable } from '../../format/records/raw-text.ts';
 import type { RecordBlock } from '../../format/records/record-blocks.ts';
-import { observeBytes, observeLong, type ColumnEvidence } from './column-evidence.ts';
-import { createHashes, hashBytes, type Hashes } from './keys.ts';
-import { nullWords } from './null-words.ts';
+import { recordBytes } from '../../format/records/record-parser.ts';
+import { counterOf, observeBytes, type ColumnEvidence } from './column-evidence.ts';
 import { contentFinder, type FindContent } from './field-content.ts';
-import { counterBytes } from './counter-bytes.ts';
-import {
-  columnLayout,
-  columnsAt,
-  countersMax,
-  delimitersAt,
-  endsAt,
-  first,
-  firstBytesAt,
-  hashesAt,
-  hashListBytes,
-  newAt,
-  newText,
-  setBytes,
-  slot,
-  slotTextMax,
-  startsAt,
-  state,
-  textAt,
-} from './counter-memory.ts';
+import { hashBytes, type Hashes } from './keys.ts';
+import { nullWords } from './null-words.ts';
+import { addText, createTextCache, findText, wordsBytes } from './text-cache.ts';
+import { addForm, type Usual } from './usual-values.ts';
 
-/** Memory that the slots of all columns share. A column has 2^setBits sets of slots. */
-const slotsBytesMax = 16 * 1024 * 1024;
-const setBitsMax = 10;
-const setBitsMin = 4;
+/** Bounds of a batch, which the processor's cache can hold while its columns are read in turn. */
+const batchBytes = 64 * 1024;
+export const batchRecords = 1024;
 
-/** A gap between columns: otherwise equal texts would compete for a line of the CPU's cache. */
-const lineBytes = 64;
-const countersBytes = 4 * countersMax + lineBytes;
+/** Bits of the number of slots of a column's cache. The caches of all columns have 2^18 slots. */
+const slotBitsMax = 12;
+const slotBitsMin = 6;
+const allSlotBits = 18;
+
+/** The quote in dialects without quotes. No byte equals it. */
+const noQuote = 256;
 
 export interface FieldCounter {
   readonly columns: readonly ColumnEvidence[];
-  readonly routine: Routine;
-  readonly bytes: Buffer;
-  readonly words: Int32Array;
-  readonly countersAt: number;
-  readonly slotsAt: number;
   readonly delimiter: number;
-  /** The quote's byte; -1: the dialect has no quotes. */
   readonly quote: number;
   readonly findContent: FindContent;
-  readonly followed: Map<number, Hashes>;
+  /** 1 for each first byte, without a quote, of texts that may be blank or a null word. */
+  readonly mayBeNull: Uint8Array;
+  readonly slotBits: number;
+  /** The records of the batch. */
+  readonly bytes: Buffer;
+  readonly view: DataView;
+  /** Indexes in `bytes`. For each record: the byte before it, and the ends of its fields. */
+  readonly bounds: Int32Array;
   hasQuotes: boolean;
-  runAt: number;
-  runList: number;
+  records: number;
 }
 
 /** True if the delimiter has a single byte, and equal bytes always have the same meaning. */
@@ -64,210 +50,193 @@ const isForFieldCounter = ({ delimiter, escapes, escape, quote, quotedNulls, tri
   quotedNulls &&
   trim !== 'outside';
 
-type Routine = ReturnType<typeof startRoutine>;
-
-const startRoutine = () => instantiate(counterBytes, {});
-
-/** Routines to reuse, because each has some megabytes of memory. */
-const idle: Routine[] = [];
-
-const takeRoutine = (bytes: number): Routine => {
-  const routine = idle.pop() ?? startRoutine();
-  const missing = columnsAt + bytes - routine.memory.buffer.byteLength;
-  if (missing > 0) routine.memory.grow(Math.ceil(missing / pageBytes));
-  new Uint8Array(routine.memory.buffer, columnsAt, bytes).fill(0);
-  return routine;
-};
-
-export const closeFieldCounter = ({ routine }: FieldCounter): void => void idle.push(routine);
-
-const columnAt = (index: number): number => columnsAt + columnLayout.bytes * index;
-
-const firstBytes = (quote: number): Uint8Array => {
-  const kinds = new Uint8Array(256);
-  for (const byte of [' ', '\t', ...[...nullWords].map((word) => word[0]!)])
-    kinds[byte.charCodeAt(0)] = first.other;
-  if (quote !== -1) kinds[quote] = first.quote;
-  return kinds;
-};
-
-const one = createHashes(1);
-const hashOne = (bytes: Buffer, from: number, to: number): void => hashBytes(bytes, from, to, one, 0);
-
 export const createFieldCounter = (
   columns: readonly ColumnEvidence[],
   dialect: Dialect,
 ): FieldCounter | undefined => {
   if (!isForFieldCounter(dialect)) return undefined;
   const grammar = grammarOf(dialect, columns.length, 'lf');
-  const room = Math.floor(Math.log2(slotsBytesMax / (columns.length * setBytes)));
-  const setBits = Math.max(setBitsMin, Math.min(setBitsMax, room));
-  const slotBytes = setBytes * 2 ** setBits + lineBytes;
-  const countersAt = columnAt(columns.length);
-  const slotsAt = Math.ceil((countersAt + countersBytes * columns.length) / setBytes) * setBytes;
-  const routine = takeRoutine(slotsAt - columnsAt + columns.length * slotBytes);
-  const bytes = Buffer.from(routine.memory.buffer);
-  const words = new Int32Array(routine.memory.buffer);
-  for (const index of columns.keys()) {
-    words[(columnAt(index) + columnLayout.slotsAt) >> 2] = slotsAt + index * slotBytes;
-    words[(columnAt(index) + columnLayout.countersAt) >> 2] = countersAt + countersBytes * index;
-  }
-  words[state.columnsEnd >> 2] = columnAt(columns.length);
-  bytes.writeBigInt64LE(BigInt(64 - setBits), state.shift);
-  bytes.set(firstBytes(grammar.quote), firstBytesAt);
-  hashOne(bytes, 0, 0);
-  words[state.emptyLow >> 2] = one.low[0]!;
-  words[state.emptyHigh >> 2] = one.high[0]!;
+  const quote = grammar.quote === -1 ? noQuote : grammar.quote;
+  const mayBeNull = new Uint8Array(noQuote + 1);
+  for (const word of [' ', '\t', ...nullWords]) mayBeNull[word.charCodeAt(0)] = 1;
+  mayBeNull[quote] = 1;
+  const room = allSlotBits - Math.ceil(Math.log2(columns.length));
+  const bytes = Buffer.alloc(batchBytes + wordsBytes);
   return {
     columns,
-    routine,
-    bytes,
-    words,
-    countersAt,
-    slotsAt,
     delimiter: grammar.delimiter[0]!,
-    quote: grammar.quote,
+    quote,
     findContent: contentFinder(grammar),
-    followed: new Map(),
+    mayBeNull,
+    slotBits: Math.max(slotBitsMin, Math.min(slotBitsMax, room)),
+    bytes,
+    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+    bounds: new Int32Array(batchBytes + 2 * batchRecords),
     hasQuotes: false,
-    runAt: 0,
-    runList: 0,
+    records: 0,
   };
 };
 
-export const loadWindow = (
-  fieldCounter: FieldCounter,
-  { bytes: block, spans: { starts, ends } }: RecordBlock,
+/** Returns 1 for 0, and 0 for a positive number. A branch would often be mispredicted. */
+const isZero = (number: number): number => (number - 1) >>> 31;
+
+/** Adds the ends of a record's fields to `bounds`, from index `first`. Returns the next index. */
+const addBounds = (
+  { bytes, bounds, delimiter, quote, hasQuotes }: FieldCounter,
+  first: number,
   from: number,
   to: number,
-): void => {
-  const { bytes, words, routine, delimiter, quote } = fieldCounter;
-  const shift = textAt - starts[from]!;
-  const textEnd = shift + ends[to - 1]!;
-  bytes.set(block.subarray(starts[from], ends[to - 1]), textAt);
-  bytes.fill(0, textEnd, textEnd + groupBytes);
-  for (let record = from; record < to; record += 1) {
-    words[(startsAt >> 2) + record - from] = starts[record]! + shift;
-    words[(endsAt >> 2) + record - from] = ends[record]! + shift;
-  }
-  fieldCounter.hasQuotes = quote !== -1 && bytes.subarray(textAt, textEnd).includes(quote);
-  words[state.listEnd >> 2] = routine.scanFields(
-    textAt,
-    textEnd,
-    delimiter,
-    fieldCounter.hasQuotes ? quote : -1,
-  );
-  words[state.next >> 2] = delimitersAt;
-};
-
-const isKey = (words: Int32Array, slotAt: number, keyAt: number): boolean =>
-  words[slotAt] === words[keyAt] &&
-  words[slotAt + 1] === words[keyAt + 1] &&
-  words[slotAt + 2] === words[keyAt + 2] &&
-  words[slotAt + 3] === words[keyAt + 3];
-
-const fillSlot = (words: Int32Array, slotAt: number, keyAt: number, counterAt: number): void => {
-  words.copyWithin(slotAt + (slot.bytes >> 2), slotAt, slotAt + (slot.bytes >> 2));
-  for (let word = 0; word < 4; word += 1) words[slotAt + word] = words[keyAt + word]!;
-  words[slotAt + (slot.counter >> 2)] = counterAt;
-  words[slotAt + (slot.hashLow >> 2)] = one.low[0]!;
-  words[slotAt + (slot.hashHigh >> 2)] = one.high[0]!;
-};
-
-const takeNew = (fieldCounter: FieldCounter, at: number): void => {
-  const { bytes, words, columns, countersAt } = fieldCounter;
-  const index = (words[(at + newText.column) >> 2]! - columnsAt) / columnLayout.bytes;
-  const [slotAt, keyAt] = [words[(at + newText.setAt) >> 2]! >> 2, (at + newText.key) >> 2];
-  const hashes = fieldCounter.followed.get(index);
-  const record = words[(at + newText.record) >> 2]!;
-  // An earlier entry of the list had the same text: by now, the text is in the slot.
-  if (slotAt !== 0 && isKey(words, slotAt, keyAt)) {
-    words[words[slotAt + (slot.counter >> 2)]! >> 2]! += 1;
-    if (hashes === undefined) return;
-    hashes.low[record] = words[slotAt + (slot.hashLow >> 2)]!;
-    hashes.high[record] = words[slotAt + (slot.hashHigh >> 2)]!;
-    return;
-  }
-  const field = { bytes, from: words[(at + newText.from) >> 2]!, to: words[(at + newText.to) >> 2]! };
-  const content = fieldCounter.hasQuotes ? fieldCounter.findContent(field) : field;
-  if (hashes !== undefined) {
-    hashOne(content.bytes, content.from, content.to);
-    hashes.low[record] = one.low[0]!;
-    hashes.high[record] = one.high[0]!;
-  }
-  if (field.to - field.from > slotTextMax) {
-    observeLong(columns[index]!, content.bytes, content.from, content.to);
-    return;
-  }
-  const counter = observeBytes(columns[index]!, content.bytes, content.from, content.to);
-  if (counter < countersMax) fillSlot(words, slotAt, keyAt, countersAt + countersBytes * index + 4 * counter);
-};
-
-const settle = ({ columns, words, countersAt, followed }: FieldCounter): void => {
-  for (let index = 0; index < columns.length; index += 1) {
-    const { counters, alive } = columns[index]!;
-    const own = (countersAt + countersBytes * index) >> 2;
-    const known = Math.min(countersMax, counters.length);
-    for (let counter = 0; counter < known; counter += 1) {
-      const more = words[own + counter]!;
-      if (more === 0) continue;
-      counters[counter]! += more;
-      words[own + counter] = 0;
+): number => {
+  let next = first;
+  let inside = 0;
+  if (hasQuotes)
+    for (let at = from; at < to; at += 1) {
+      const byte = bytes[at]!;
+      bounds[next] = at;
+      inside ^= isZero(byte ^ quote);
+      next += isZero(byte ^ delimiter) & ~inside;
     }
-    words[(columnAt(index) + columnLayout.isText) >> 2] = Number(alive === 0 && !followed.has(index));
-  }
+  else
+    for (let at = from; at < to; at += 1) {
+      bounds[next] = at;
+      next += isZero(bytes[at]! ^ delimiter);
+    }
+  bounds[next] = to;
+  return next + 1;
+};
+
+/** Returns the index after the records of a batch: as many as have room, and have no fault. */
+const batchEnd = (block: RecordBlock, first: number, recordsMax: number, isText: boolean): number => {
+  const { starts, ends, faults } = block.spans;
+  const bytesEnd = starts[first]! + batchBytes;
+  const last = Math.min(starts.length, first + recordsMax);
+  const isSound = isText && faults.size === 0;
+  let record = first;
+  while (
+    record < last &&
+    ends[record]! <= bytesEnd &&
+    (isSound || (!faults.has(record) && (isText || isStorable(recordBytes(block, record)))))
+  )
+    record += 1;
+  return record;
 };
 
 /**
- * Counts records from `at` up to `to`, or up to the first record with another number of fields.
- * Returns the index of the record at which it ended.
+ * Finds the fields of a batch of records, up to the first record that is irregular, too long, or
+ * has another number of fields. Returns the number of records. `isText`: the block is valid UTF-8.
  */
-export const runFieldCounter = (fieldCounter: FieldCounter, at: number, to: number): number => {
-  const { words, routine } = fieldCounter;
-  let reached = at;
-  do {
-    reached = routine.countRecords(reached, to);
-    const newEnd = words[state.newEnd >> 2]!;
-    for (let next = newAt; next < newEnd; next += newText.bytes) takeNew(fieldCounter, next);
-  } while (reached < to && words[state.isOdd >> 2] === 0);
-  settle(fieldCounter);
-  fieldCounter.runAt = at;
-  fieldCounter.runList = words[state.next >> 2]! - (reached - at) * 4 * (fieldCounter.columns.length - 1);
-  return reached;
+export const findFields = (
+  counter: FieldCounter,
+  block: RecordBlock,
+  first: number,
+  recordsMax: number,
+  isText: boolean,
+): number => {
+  const { bounds, columns, quote } = counter;
+  const { starts, ends } = block.spans;
+  const last = batchEnd(block, first, recordsMax, isText);
+  counter.records = 0;
+  if (last === first) return 0;
+  const start = starts[first]!;
+  const bytes = block.bytes.subarray(start, ends[last - 1]);
+  counter.bytes.set(bytes);
+  counter.hasQuotes = quote !== noQuote && bytes.includes(quote);
+  let used = 0;
+  for (let record = first; record < last; record += 1) {
+    const from = starts[record]! - start;
+    bounds[used] = from - 1;
+    const next = addBounds(counter, used + 1, from, ends[record]! - start);
+    if (next !== used + 1 + columns.length) break;
+    used = next;
+    counter.records += 1;
+  }
+  return counter.records;
 };
 
+const mayBeQuoted = ({ bytes, quote }: FieldCounter, from: number): boolean =>
+  bytes[from] === quote || isBlankByte(bytes[from]);
+
+/** Counts a text of any kind, and returns its counter. */
+const countText = (counter: FieldCounter, column: ColumnEvidence, from: number, to: number): number => {
+  const { bytes, view, slotBits, findContent } = counter;
+  const cache = (column.cache ??= createTextCache(slotBits));
+  const known = findText(cache, view, from, to);
+  if (known !== 0) {
+    column.counters[known - 1]! += 1;
+    return known - 1;
+  }
+  const field = { bytes, from, to };
+  const content = mayBeQuoted(counter, from) ? findContent(field) : field;
+  const counted = observeBytes(column, content.bytes, content.from, content.to);
+  addText(cache, bytes, from, to, counted + 1);
+  return counted;
+};
+
+/** Counts a number, date or time, if its form is known. Adds its form otherwise. */
+const countUsual = (
+  counter: FieldCounter,
+  column: ColumnEvidence,
+  usual: Usual,
+  from: number,
+  to: number,
+): void => {
+  const { bytes, quote } = counter;
+  const inQuotes = Number(bytes[from] === quote && bytes[to - 1] === quote);
+  if (usual.isUsual(usual, bytes, from + inQuotes, to - inQuotes)) column.counters[usual.group.counter]! += 1;
+  else if (countText(counter, column, from, to) === usual.group.counter) addForm(usual);
+};
+
+/** Most bytes of a null word in quotes. */
+const wordBytesMax = Math.max(...[...nullWords].map((word) => word.length)) + 2;
+
+const mayBeWord = ({ bytes, quote, mayBeNull }: FieldCounter, from: number, to: number): boolean => {
+  const first = bytes[from]!;
+  const last = bytes[to - 1]!;
+  return (
+    mayBeNull[first === quote ? bytes[from + 1]! : first] === 1 &&
+    (to - from <= wordBytesMax || last === quote || isBlankByte(last))
+  );
+};
+
+const countColumn = (counter: FieldCounter, index: number): void => {
+  const { bytes, bounds, records, columns } = counter;
+  const column = columns[index]!;
+  const { counters, singles } = column;
+  const step = columns.length + 1;
+  let texts = 0;
+  for (let record = 0, at = index; record < records; record += 1, at += step) {
+    const from = bounds[at]! + 1;
+    const to = bounds[at + 1]!;
+    if (to - from <= 1) {
+      const byte = to === from ? 0 : bytes[from]!;
+      const known = singles[byte]!;
+      if (known === 0) singles[byte] = countText(counter, column, from, to) + 1;
+      else counters[known - 1]! += 1;
+    } else if (column.alive === 0 && !mayBeWord(counter, from, to)) texts += 1;
+    else if (column.usual !== undefined) countUsual(counter, column, column.usual, from, to);
+    else countText(counter, column, from, to);
+  }
+  counters[counterOf.text]! += texts;
+};
+
+export const countFields = (counter: FieldCounter): void => {
+  for (let index = 0; index < counter.columns.length; index += 1) countColumn(counter, index);
+};
+
+/** Hashes a field of the batch. */
 export const hashField = (
-  fieldCounter: FieldCounter,
+  counter: FieldCounter,
   record: number,
   column: number,
   into: Hashes,
   index: number,
 ): void => {
-  const { words, columns, bytes } = fieldCounter;
-  const list = (fieldCounter.runList >> 2) + (record - fieldCounter.runAt) * (columns.length - 1) + column;
-  const from = column === 0 ? words[(startsAt >> 2) + record]! : words[list - 1]! + 1;
-  const to = column === columns.length - 1 ? words[(endsAt >> 2) + record]! : words[list]!;
-  const content = fieldCounter.hasQuotes ? fieldCounter.findContent({ bytes, from, to }) : undefined;
-  if (content === undefined) hashBytes(bytes, from, to, into, index);
-  else hashBytes(content.bytes, content.from, content.to, into, index);
-};
-
-/** Keeps hashes of these columns, at most `hashColumnsMax`, from the next counted record on. */
-export const followColumns = (fieldCounter: FieldCounter, followedNow: readonly number[]): void => {
-  const { followed, words, columns, slotsAt } = fieldCounter;
-  if (followedNow.length === followed.size) return;
-  followed.clear();
-  for (const index of columns.keys()) words[(columnAt(index) + columnLayout.hashesAt) >> 2] = 0;
-  const length = hashListBytes / 4;
-  for (const [position, index] of followedNow.entries()) {
-    const at = hashesAt + 2 * hashListBytes * position;
-    words[(columnAt(index) + columnLayout.hashesAt) >> 2] = at;
-    followed.set(index, {
-      low: words.subarray(at >> 2, (at >> 2) + length),
-      high: words.subarray((at + hashListBytes) >> 2, ((at + hashListBytes) >> 2) + length),
-    });
-  }
-  // Empties the slots, because their texts were stored without hashes.
-  words.fill(0, slotsAt >> 2);
-  settle(fieldCounter);
+  const { bytes, bounds, columns } = counter;
+  const at = record * (columns.length + 1) + column;
+  const from = bounds[at]! + 1;
+  const to = bounds[at + 1]!;
+  if (mayBeQuoted(counter, from)) {
+    const content = counter.findContent({ bytes, from, to });
+    hashBytes(content.bytes, content.from, content.to, into, index);
+  } else hashBytes(bytes, from, to, into, index);
 };

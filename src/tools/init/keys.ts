@@ -9,7 +9,7 @@ import { createHashList, hasEqual, makeRoom, type HashList } from './hash-list.t
 const fieldsKeptMax = 500_000;
 const recordsKeptMax = 10_000;
 
-/** Most hashes of all candidates: they need 64 MiB, and half as much more to be compared. */
+/** Most hashes of all candidates: they need 64 MiB. */
 const provedMax = 5_500_000;
 
 const keyColumnsMax = 3;

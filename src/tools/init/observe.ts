@@ -1,6 +1,6 @@
 // Reads the records of a table, block by block, and collects evidence about its columns and keys.
 
-import { windowsOf } from '../../format/rows/windows.ts';
+import { isStorable } from '../../format/records/raw-text.ts';
 import { isFaulty, type RecordParser } from '../../format/records/record-parser.ts';
 import type { RecordBlock } from '../../format/records/record-blocks.ts';
 import type { Dialect } from '../../core/declaration.ts';
@@ -20,11 +20,11 @@ import {
   type KeySearch,
 } from './keys.ts';
 import {
+  batchRecords,
+  countFields,
   createFieldCounter,
-  followColumns,
+  findFields,
   hashField,
-  loadWindow,
-  runFieldCounter,
   type FieldCounter,
 } from './field-counter.ts';
 
@@ -118,25 +118,6 @@ const observeKeys = (table: TableEvidence, from: number, to: number, hash: HashF
   }
 };
 
-/**
- * Counts records from `at` up to `to`, or up to the first record with another number of fields.
- * Returns the index of the record at which it ended.
- */
-const takeRun = (table: TableEvidence, fieldCounter: FieldCounter, at: number, to: number): number => {
-  const { keys } = table;
-  const wasGathering = isGathering(keys);
-  if (!wasGathering) followColumns(fieldCounter, columnsFollowed(keys));
-  const reached = runFieldCounter(fieldCounter, at, to);
-  table.records += reached - at;
-  if (wasGathering)
-    observeKeys(table, at, reached, (record, column, into, target) =>
-      hashField(fieldCounter, record, column, into, target),
-    );
-  else if (fieldCounter.followed.size > 0)
-    follow(keys, (column) => fieldCounter.followed.get(column)!, at, reached);
-  return reached;
-};
-
 const takeTexts = (
   table: TableEvidence,
   block: RecordBlock,
@@ -176,15 +157,20 @@ export const observeBlock = (table: TableEvidence, block: RecordBlock, observing
     takeTexts(table, block, 0, block.spans.starts.length, observing);
     return;
   }
-  for (const { from, to, isFit } of windowsOf(block, -1)) {
-    if (!isFit) {
-      takeTexts(table, block, from, to, observing);
-      continue;
-    }
-    loadWindow(fieldCounter, block, from, to);
-    for (let at = 0; at < to - from; at += 1) {
-      at = takeRun(table, fieldCounter, at, to - from);
-      if (at < to - from) takeTexts(table, block, from + at, from + at + 1, observing);
-    }
+  const isText = isStorable(block.bytes);
+  let recordsMax = batchRecords;
+  for (let at = 0; at < block.spans.starts.length;) {
+    const found = findFields(fieldCounter, block, at, recordsMax, isText);
+    // Where many records are irregular, large batches would be copied for a few records each.
+    recordsMax = Math.min(batchRecords, 2 * found + 8);
+    countFields(fieldCounter);
+    table.records += found;
+    observeKeys(table, 0, found, (record, column, into, target) =>
+      hashField(fieldCounter, record, column, into, target),
+    );
+    at += found;
+    if (found > 0) continue;
+    takeTexts(table, block, at, at + 1, observing);
+    at += 1;
   }
 };

@@ -14,7 +14,6 @@ import {
 import { decideColumn } from '../../../../src/tools/init/decide.ts';
 import { plainDialect } from '../../../../src/tools/init/dialect.ts';
 import { createTableEvidence, observeBlock } from '../../../../src/tools/init/observe.ts';
-import { closeFieldCounter } from '../../../../src/tools/init/field-counter.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
 const ofTexts = (values: readonly string[]): ColumnEvidence => {
@@ -33,7 +32,6 @@ const ofBytes = (values: readonly string[]): ColumnEvidence => {
   const spans = createSplitter(dialect, 1, 'lf').split(bytes, true);
   const position = { byte: 0, line: 1, record: 1 };
   observeBlock(table, { bytes, spans, position, fileBytes: bytes.length }, files);
-  closeFieldCounter(table.fieldCounter!);
   return table.columns[0]!;
 };
 

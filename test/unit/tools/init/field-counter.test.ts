@@ -11,7 +11,6 @@ import { decideColumn } from '../../../../src/tools/init/decide.ts';
 import { plainDialect } from '../../../../src/tools/init/dialect.ts';
 import { keysFound } from '../../../../src/tools/init/keys.ts';
 import { createTableEvidence, endGathering, observeBlock } from '../../../../src/tools/init/observe.ts';
-import { closeFieldCounter } from '../../../../src/tools/init/field-counter.ts';
 import { draftSpec, sourceOf } from '../../../../src/tools/init/draft-files.ts';
 import { searched } from '../../../helpers/seeded.ts';
 
@@ -35,11 +34,11 @@ const found = (blocks: readonly string[], dialect: Dialect, isCounted: boolean) 
   }
   endGathering(table);
   expect(made.fieldCounter).toBeDefined();
-  closeFieldCounter(made.fieldCounter!);
   return {
     records: table.records,
     faults: [...table.faults],
     keys: keysFound(table.keys),
+    candidates: table.columns.map(({ alive }) => alive),
     columns: table.columns.map((column, place) => decideColumn(column, header[place]!)),
   };
 };
@@ -103,7 +102,82 @@ it('finds in every block what is found text by text', () => {
   );
 });
 
-it('finds the same in records of many windows, after the first ones have been looked through for keys', () => {
+/** Texts of one kind each, so that most texts are of a form that occurred before. */
+const kinds = fc.constantFrom(
+  fc.integer({ min: -200, max: 2_000 }).map(String),
+  fc.stringMatching(/^-?(?:0|[1-9]\d{0,19})$/),
+  fc.stringMatching(/^[+-]?0?\d{1,4}(?:\.\d{0,4})?$/),
+  fc.stringMatching(/^-?\d{0,3}\.\d{3}$/),
+  fc.stringMatching(/^-?\d\.\d{14,22}(?:e-\d)?$/),
+  fc.stringMatching(/^0{0,3}\d{1,5}$/),
+  fc.stringMatching(/^(?:19|20)\d\d[01]\d[0-3]\d$/),
+  fc.stringMatching(/^ {0,2}\d{1,3}\.\d{1,2} ?$/),
+  fc.stringMatching(/^20\d\d-(?:0[1-9]|1[0-2])-[0-3]\d$/),
+  fc.stringMatching(/^20\d\d-0[1-9]-[0-2][1-8][ T][0-2]\d:[0-5]\d(?::[0-6]\d(?:\.\d{1,7})?)?$/),
+  fc.stringMatching(/^20\d\d-0[1-9]-[0-2][1-8] \d\d:[0-5]\d:00(?:Z|[+-][01]\d(?::[0-5]\d)?)$/),
+  fc.constantFrom('2024-01-01', '2024-01-02').map((date) => `${date} 00:00:00`),
+  fc.stringMatching(/^[0-2]\d:?[0-5]\d$/),
+  fc.stringMatching(/^[0-2]\d:[0-5]\d:[0-5]\d$/),
+);
+
+it('finds in columns of one kind what is found text by text', () => {
+  fc.assert(
+    fc.property(
+      fc
+        .tuple(kinds, kinds)
+        .chain(([first, second]) =>
+          fc.array(fc.tuple(fc.nat(20), first, second), { minLength: 10, maxLength: 150 }),
+        ),
+      dialects,
+      (drawn, options) => {
+        const dialect = { ...plainDialect, ...options };
+        const lines = drawn.map(([chance, ...own]) => {
+          const fields = own.map((text, place) => written(text, chance + place, options.quote));
+          return `${[chance === 0 ? 'x' : chance, ...fields].join(',')}\n`;
+        });
+        const half = Math.ceil(lines.length / 2);
+        const blocks = [lines.slice(0, half).join(''), lines.slice(half).join('')];
+        expect(found(blocks, dialect, true)).toEqual(found(blocks, dialect, false));
+      },
+    ),
+    { numRuns: searched(300) },
+  );
+});
+
+const numbered = (text: (index: number) => string): readonly string[] =>
+  Array.from({ length: 40 }, (_, index) => text(10 + index));
+
+it.each<[what: string, usual: readonly string[], last: string]>([
+  ['a leading zero', numbered((at) => `${at}`), '05'],
+  ['another sign', numbered((at) => `${at}`), '-5'],
+  ['a point at the end', numbered((at) => `${at}`), '77.'],
+  ['a sign alone', numbered((at) => `-${at}`), '-'],
+  ['16 digits', numbered((at) => `90000000000000${at}`), '9999999999999997'],
+  ['more digits than a double has', numbered((at) => `0.${at}345678901234567`), '0.99999999999999999'],
+  ['more digits, beyond the range', numbered((at) => `0.${at}345678901234567`), '0.10345678901234561'],
+  ['a number too large for bigint', numbered((at) => `10000000000000000${at}`), '9300000000000000000'],
+  ['a day that is none', numbered((at) => `20${at}-02-17`), '2023-02-29'],
+  ['a year zero', numbered((at) => `20${at}-02-17`), '0000-02-17'],
+  ['an empty text', numbered((at) => `20${at}-02-17`), ''],
+  ['a time among days', numbered((at) => `20${at}-02-17`), '10:11'],
+  ['a day among times', numbered((at) => `10:${at}`), '2024-02-17'],
+  ['digits that are no day', numbered((at) => `20${at}0217`), '20230230'],
+  ['digits that are no time', numbered((at) => `11${at}`), '1199'],
+  ['a time that is none', numbered((at) => `10:00:${at}`), '24:00:00'],
+  ['a time of day after midnights', numbered((at) => `20${at}-02-17 00:00:00`), '2024-02-17 01:00:00'],
+  ['another separator', numbered((at) => `2024-02-17 10:11:${at}`), '2024-02-17T10:11:12'],
+  ['no seconds', numbered((at) => `2024-02-17 10:11:${at}`), '2024-02-17 10:11'],
+  ['decimals of a second', numbered((at) => `2024-02-17 10:11:12.12${at}000`), '2024-02-17 10:11:12.1234567'],
+  ['an offset', numbered((at) => `2024-02-17 10:11:${at}`), '2024-02-17 10:11:12Z'],
+  ['an offset that is none', numbered((at) => `2024-02-17 10:11:${at}+01`), '2024-02-17 10:11:12+16'],
+])('classifies %s after many usual values', (_, usual, last) => {
+  const lines = (values: readonly string[]): string =>
+    values.map((value) => `1,${value},"${value}"\n`).join('');
+  const blocks = [lines(usual), lines([...usual, ...numbered((at) => `${usual[at - 10]}`), last])];
+  expect(found(blocks, plainDialect, true)).toEqual(found(blocks, plainDialect, false));
+});
+
+it('finds the same in records of many batches, after the first ones have been looked through for keys', () => {
   const lines = Array.from(
     { length: 30_000 },
     (_, at) =>
