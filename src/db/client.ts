@@ -148,34 +148,27 @@ export const runTogether = async (
   return Array.isArray(results) ? results : [results as QueryResult];
 };
 
-type Answers<Asked extends readonly unknown[]> = { -readonly [Place in keyof Asked]: Awaited<Asked[Place]> };
-
 /**
  * Sends the queries of `ask` in one round trip: the driver does not wait for one answer before it
  * sends the next query. Waits for all answers, then throws the first error. Outside of a
- * transaction, queries after a failed one are executed, so they should only read. At most one of
- * the functions that `ask` calls may send a second query after its first.
+ * transaction, queries after a failed one are executed. If one of the functions that `ask` calls
+ * may open a transaction, the others must send only one query each.
  */
 export const askTogether = async <const Asked extends readonly Promise<unknown>[]>(
   client: Client,
   ask: () => Asked,
-): Promise<Answers<Asked>> => {
+): Promise<{ -readonly [Place in keyof Asked]: Awaited<Asked[Place]> }> => {
   const driver: { pipeline: boolean } = client;
   const { stream } = client.connection;
-  const send = (): Asked => {
-    stream.cork();
-    try {
-      return ask();
-    } finally {
-      stream.uncork();
-    }
-  };
   const before = driver.pipeline;
   driver.pipeline = true;
+  // In one packet.
+  stream.cork();
+  process.nextTick(() => stream.uncork());
   try {
-    const asked = send();
+    const asked = ask();
     await Promise.allSettled(asked);
-    return (await Promise.all(asked)) as Answers<Asked>;
+    return await Promise.all(asked);
   } finally {
     driver.pipeline = before;
   }

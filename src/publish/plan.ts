@@ -20,7 +20,7 @@ import { refuseGone } from './gone.ts';
 import { chooseStrategy, modeOf } from './modes/registry.ts';
 import { refuseOtherPartitioning } from './table/partition-shape.ts';
 import { refuseOther } from './table/shape.ts';
-import { builtStates, columnsOf, type BuiltState, type TableColumn } from './table/table-state.ts';
+import { builtStates, columnsOf, type TableColumn } from './table/table-state.ts';
 
 /** A table to check. `like`: quoted name of a table with its columns; undefined: SQL makes them. */
 export interface Target {
@@ -103,16 +103,16 @@ interface Planning {
 }
 
 /**
- * Plans all tables. The number of queries does not grow with the number of tables, except for
- * strategies that compare rows. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
+ * Plans all tables over what `read` finds in production. Only strategies that compare rows need
+ * more queries for more tables. Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_REFUSED.
  */
 export const planOver = async (
   client: Client,
   tables: readonly BuiltTable[],
-  built: readonly BuiltState[],
-  productions: readonly (ProductionTable | undefined)[],
+  read: () => Promise<readonly (ProductionTable | undefined)[]>,
   { looks = false, stays }: Planning = {},
 ): Promise<readonly PublishPlan[]> => {
+  const [built, productions] = await askTogether(client, () => [builtStates(client, tables), read()]);
   const chosen = tables.map((table, index) => {
     const over = { table, builtAs: built[index]!, production: productions[index] };
     return { found: over, strategy: choose(table, over.builtAs.columns, over.production) };
@@ -130,13 +130,8 @@ export const planPublish = async (
   client: Client,
   tables: readonly BuiltTable[],
   planning: Planning = {},
-): Promise<readonly PublishPlan[]> => {
-  const [built, productions] = await askTogether(client, () => [
-    builtStates(client, tables),
-    productionTables(client, tables, planning.stays),
-  ]);
-  return planOver(client, tables, built, productions, planning);
-};
+): Promise<readonly PublishPlan[]> =>
+  planOver(client, tables, () => productionTables(client, tables, planning.stays), planning);
 
 export const replacedText = (
   pipeline: string,

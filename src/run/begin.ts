@@ -102,11 +102,7 @@ export interface BegunRun {
 
 type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
 
-const insertNewRun = (
-  context: BeginContext,
-  planned: readonly PlannedTable[],
-  why: string,
-): Promise<Lease> => {
+const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], why: string) => {
   const { client, spec, hashes, workers, epoch } = context;
   const { name: pipeline, shownParams: params, pinnedParams } = spec;
   const run = {

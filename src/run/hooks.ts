@@ -1,8 +1,9 @@
 // Runs the author's hooks, each on its own connection and with a time limit.
 
 import { setHookPending, hookEnded } from '../ledger/run/hook-state.ts';
-import { runQuery, withClient, type Client } from '../db/client.ts';
+import { runQuery, withClient, withTransaction, type Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
+import { durable } from '../db/session/session-settings.ts';
 import { quoteText, searchPath, storable } from '../db/sql.ts';
 import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
 import type { FailedHookContext, HookError, HookName, HookTable } from '../core/hook.ts';
@@ -182,15 +183,14 @@ export const oweHook = async ({ client, spec }: Work, runId: number): Promise<vo
  * process died is called again.
  */
 export const callPublished = async (context: RunContext, runId: number): Promise<void> => {
-  const { client } = context;
-  try {
-    await runHook(context, 'published', runId);
-  } catch (error) {
-    if (error instanceof EtlError && error.code === 'ETL_HOOK')
-      await runQuery(client, hookEnded(context.spec.name, runId, error));
-    throw error;
+  const { client, spec } = context;
+  const error = await runHook(context, 'published', runId).catch((cause: Error) => cause);
+  const refusal = error instanceof EtlError && error.code === 'ETL_HOOK' ? error : undefined;
+  if (error === refusal) {
+    const ended = hookEnded(spec.name, runId, refusal);
+    await withTransaction(client, () => Promise.resolve(), { first: [...durable, ended] });
   }
-  await runQuery(client, hookEnded(context.spec.name, runId));
+  if (error !== undefined) throw error;
 };
 
 /**

@@ -35,7 +35,6 @@ export const dropStaleStaging = async ({ client, spec }: Work, kept: readonly st
 };
 
 const makeDirect = async ({ client, spec }: Work, { table, staging }: PlannedTable): Promise<void> => {
-  await runQuery(client, dropStaging(spec.name, table.name));
   const columns = table.columns.map(({ nullable }, index) => ({ ...staging[index]!, nullable }));
   await runQuery(client, dropBuiltTable(namesOf(spec, table)));
   const names = namesOf(spec, table);
@@ -49,13 +48,12 @@ export const createLandings = async (
 ): Promise<void> => {
   const { client, spec } = context;
   const direct = planned.filter(({ table }) => landsDirectly(table));
-  const staged = planned.filter((one) => !direct.includes(one));
   if (direct.length > 0) await ensureSchema(client, buildSchema(spec.name));
   await runTogether(client, [
     setPath(authorsPath(spec)),
-    ...staged.flatMap(({ table, staging }) => [
+    ...planned.flatMap(({ table, staging }) => [
       dropStaging(spec.name, table.name),
-      createStaging(spec.name, table.name, staging, persistence),
+      ...(landsDirectly(table) ? [] : [createStaging(spec.name, table.name, staging, persistence)]),
     ]),
     setPath([]),
   ]);

@@ -136,9 +136,7 @@ export const coordinatorContext = async (
   const { address, spec } = prepared;
   const seen = await preflight(client, address, spec);
   const [, trust] = await askTogether(client, () => [setDurableCommits(client), migrate(client, seen)]);
-  const [, epoch] = await askTogether(client, () => [
-    takeLock({ client, address, spec }, isRetry),
-    readEpoch(client),
-  ]);
+  const locking = { client, address, spec };
+  const [, epoch] = await askTogether(client, () => [takeLock(locking, isRetry), readEpoch(client)]);
   return createContext(prepared, client, epoch ?? (await currentEpoch(client)), trust);
 };

@@ -155,11 +155,8 @@ const judge = async (
   const emit = (event: RunEvent): void => void (event.type === 'notice' && findings.why.push(event.message));
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
-  const judging = {
-    ...looking,
-    isFullRefresh: isFullRefresh(looking, await latestRun(client, spec.name)),
-    countsGone: true,
-  };
+  const latest = await latestRun(client, spec.name);
+  const judging = { ...looking, isFullRefresh: isFullRefresh(looking, latest), countsGone: true };
   const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
   if (holders.length > 0) throw await lockedError(client, spec.name);
   findings.planned = await planNeeded(judging);

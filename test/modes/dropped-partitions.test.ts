@@ -156,7 +156,7 @@ it('one that leaves after the run has counted makes it count again', async () =>
   write('04', 1);
   const { tables } = await runWhile(
     database.url,
-    ({ sql }) => sql.startsWith('set local idle_in_transaction_session_timeout'),
+    ({ sql }) => sql.startsWith('begin; set local idle_in_transaction_session_timeout'),
     () => database.query('drop table shop.sale_2026_01'),
     (databaseUrl) => runIt(given, { databaseUrl }),
   );

@@ -1,7 +1,7 @@
 // The session lock that allows one run at a time for a pipeline.
 
 import { lockSpace } from '../connect/advisory-keys.ts';
-import { runTogether, type Client } from '../client.ts';
+import type { Client } from '../client.ts';
 
 const pipelineKey = (pipeline: string, space: string | number): string =>
   `hashtextextended('sluice pipeline ' || ${pipeline}, ${space})`;
@@ -35,10 +35,9 @@ export const lockBuild = async (client: Client, pipeline: string): Promise<void>
  * The caller holds the pipeline's lock.
  */
 export const awaitBuildsEnd = async (client: Client, pipeline: string): Promise<void> => {
-  const values = [pipeline, lockSpace];
-  await runTogether(client, [
-    { text: `select pg_advisory_lock(${buildKey})`, values },
-    { text: `select pg_advisory_unlock(${buildKey})`, values },
+  await client.query(`select pg_advisory_lock(${buildKey}), pg_advisory_unlock(${buildKey})`, [
+    pipeline,
+    lockSpace,
   ]);
 };
 

@@ -2,13 +2,28 @@
 // set is kept.
 
 import { sortMemoryBytesMax } from '../../core/limits.ts';
-import type { Client } from '../client.ts';
+import { runQuery, type Client } from '../client.ts';
+import type { Query } from '../sql.ts';
 
 /** Makes a commit wait for this server's disk. Not `on`, which could wait for a standby. */
-export const setDurableCommits = async (client: Client): Promise<void> => {
-  await client.query(`select set_config('synchronous_commit', 'local', false)
-    where current_setting('synchronous_commit') = 'off'`);
+const localCommits = (isLocal: boolean): Query => ({
+  text: `select set_config('synchronous_commit', 'local', ${isLocal}) where current_setting('synchronous_commit') = 'off'`,
+});
+
+export const setDurableCommits = (client: Client): Promise<unknown> => runQuery(client, localCommits(false));
+
+/**
+ * From now on, commits of the session do not wait for the disk, until one is `durable` and writes
+ * them all. A crash before it only takes back a build. A pooler might give the session to others.
+ */
+export const relaxCommits = async (client: Client): Promise<void> => {
+  if (!client.isPooled) await client.query('set synchronous_commit = off');
 };
+
+export const durable: readonly Query[] = [
+  { text: 'set local synchronous_commit to default' },
+  localCommits(true),
+];
 
 /**
  * Sets the memory for index sorts: as much as shared_buffers, divided among the `sessions` that

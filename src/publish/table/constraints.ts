@@ -1,8 +1,8 @@
 // Creates declared constraints on a new table. On an existing table, alter/keys.ts changes them.
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/constraint.ts';
-import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
-import { quoteName, quoteNames, searchPath, type Query } from '../../db/sql.ts';
+import { runQuery, setPath, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
 import type { IndexStorage } from './storage.ts';
@@ -28,10 +28,9 @@ const definition = (constraint: OwnConstraint, storage: IndexStorage): string =>
 /**
  * Sets a search path for one statement: both share a transaction, so the path ends with the query.
  */
-export const onPath = (path: readonly string[], statement: string): Query => {
-  const set = (schemas: readonly string[]): string => `set local search_path = ${searchPath(schemas)}`;
-  return { text: `${set(path)};\n${statement}\n;${set([])}` };
-};
+export const onPath = (path: readonly string[], statement: string): Query => ({
+  text: `${setPath(path).text};\n${statement}\n;${setPath([]).text}`,
+});
 
 const addConstraints = (
   names: TableNames,

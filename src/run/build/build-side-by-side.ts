@@ -4,7 +4,7 @@ import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../core/declaration.ts';
 import { lockBuild } from '../../db/session/advisory-lock.ts';
 import { askTogether, whenLost, withClient, type Client } from '../../db/client.ts';
-import { setSortMemory } from '../../db/session/session-settings.ts';
+import { relaxCommits, setSortMemory } from '../../db/session/session-settings.ts';
 import { prerequisites, tableOrder } from '../../publish/table/table-order.ts';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import { publicationsOf } from '../../ledger/production/published-tables.ts';
@@ -85,11 +85,10 @@ const isFull = (error: unknown): boolean =>
 /** Tables built from fewer bytes of files are built before another session is open. */
 const smallBytes = 2 ** 20;
 
-const isSmall = ({ spec: { tables }, workers }: RunContext, planned: readonly PlannedTable[]): boolean =>
-  tables.length <= workers &&
-  tables.every(
-    (table) => table.kind === 'source' && table.transform === undefined && table.partitionBy === undefined,
-  ) &&
+const isSmall = ({ spec, workers, sqlTexts }: RunContext, planned: readonly PlannedTable[]): boolean =>
+  spec.tables.length <= workers &&
+  sqlTexts.size === 0 &&
+  spec.tables.every(({ partitionBy }) => partitionBy === undefined) &&
   planned.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0) < smallBytes;
 
 /**
@@ -155,7 +154,7 @@ export const buildTables = async (
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
-  await dropBuilt(context);
+  await askTogether(client, () => [relaxCommits(client), dropBuilt(context)]);
   const names = spec.tables.map(({ name }) => name);
   const [publications] = await askTogether(client, () => [
     publicationsOf(client, spec.schema, names),

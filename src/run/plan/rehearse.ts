@@ -27,7 +27,6 @@ import { probeAttributes } from '../../publish/aside/probe.ts';
 import { landingTable } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 import type { ProductionTable } from '../../publish/table/production.ts';
-import { builtStates } from '../../publish/table/table-state.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { mixedText, mixedWith, planUniformly } from '../../publish/uniform.ts';
 import { createLandings } from '../make-landings.ts';
@@ -187,12 +186,8 @@ const rehearseAll = async (
   }
   const tables = [...built.values()];
   await buildForeignKeys(client, tables);
-  const freely = await planOver(
-    client,
-    tables,
-    await builtStates(client, tables),
-    tables.map(({ table }) => production.get(table)),
-  );
+  const found = tables.map(({ table }) => production.get(table));
+  const freely = await planOver(client, tables, () => Promise.resolve(found));
   const isFree = spec.snapshotWaitMs === false;
   const plans = isFree ? freely : await planUniformly(client, tables, freely);
   const mixed = isFree ? undefined : mixedWith(plans);

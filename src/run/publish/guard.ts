@@ -2,7 +2,7 @@
 
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
 import type { Guard } from '../../core/declaration.ts';
-import { askTogether, rowsOf, withTransaction, type Client } from '../../db/client.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
@@ -39,33 +39,20 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `${schema}.${table}: partitions were dropped, detached or attached since run ${run}, which left it with ${plural(rows, 'row')}; ` +
   `it has ${formatCount(counted)}`;
 
-interface Found {
-  readonly recorded: Recorded | null;
-}
-
-const recordedOf = (client: Client, plans: readonly PublishPlan[]): Promise<readonly Found[][]> =>
-  askTogether(client, () =>
-    plans.map(({ table }) => rowsOf<Found>(client, selectRecorded(table.schema, table.table))),
-  );
-
 /**
  * Uses the recorded rows if the table still has the same partitions. Counts rows before it refuses:
  * rows that people deleted are no loss of this run. Proved by
  * test/modes/dropped-partitions.test.ts.
  */
-const measure = async (
-  client: Client,
-  guard: Guard,
-  { table, strategy }: PublishPlan,
-  [found]: readonly Found[],
-): Promise<Measured> => {
+const measure = async (client: Client, guard: Guard, { table, strategy }: PublishPlan): Promise<Measured> => {
   const measured = (before: number | null): Measured => ({
     before,
     after: strategy.rowsAtLeast(table, before),
     replaced: table.touched?.rows ?? before ?? 0,
   });
+  const [found] = (await runQuery(client, selectRecorded(table.schema, table.table))).rows;
   if (found === undefined) return measured(null);
-  const { recorded } = found;
+  const recorded: Recorded | null = found.recorded;
   if (recorded?.isWhole === true && isPassed(guard, measured(recorded.rows))) return measured(recorded.rows);
   const counted = await countProduction(client, table);
   const isOther = recorded?.isWhole === false && recorded.rows !== counted;
@@ -91,11 +78,8 @@ export const rowsInProduction = async (
   plans: readonly PublishPlan[],
 ): Promise<ReadonlyMap<string, number | null>> => {
   const rows = new Map<string, number | null>();
-  const found = await recordedOf(client, plans);
-  for (const [place, plan] of plans.entries()) {
-    const { before } = await measure(client, { rowsMin: 0, shrinkMaxPercent: 100 }, plan, found[place]!);
-    rows.set(plan.table.table, before);
-  }
+  for (const plan of plans)
+    rows.set(plan.table.table, (await measure(client, { rowsMin: 0, shrinkMaxPercent: 100 }, plan)).before);
   return rows;
 };
 
@@ -109,11 +93,10 @@ export const checkGuards = async (
 ): Promise<ReadonlyMap<string, number | null>> => {
   const rowsBefore = new Map<string, number | null>();
   const problems: { readonly table: string; readonly text: string }[] = [];
-  const found = await recordedOf(client, plans);
-  for (const [place, plan] of plans.entries()) {
+  for (const plan of plans) {
     const { table } = plan.table;
     const { guard } = spec.tables.find(({ name }) => name === table)!;
-    const measured = await measure(client, guard, plan, found[place]!);
+    const measured = await measure(client, guard, plan);
     rowsBefore.set(table, measured.before);
     if (measured.otherParts !== undefined) report.emit({ type: 'notice', message: measured.otherParts });
     if (!isPassed(guard, measured)) problems.push({ table, text: refusalText(guard, plan.table, measured) });

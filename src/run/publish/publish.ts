@@ -17,6 +17,7 @@ import { publishRefusalOfAny } from '../../publish/refusals.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import { refuseOtherSchemas } from '../../db/session/access.ts';
+import { durable } from '../../db/session/session-settings.ts';
 import type { RunContext } from '../context.ts';
 import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
 import { owePublished } from '../../report/notify/events.ts';
@@ -170,7 +171,7 @@ export const publishTables = async (
     const { before } = judged;
     announce(plans.flatMap((one) => [one.strategy.notice(one), replacedText(context.spec.name, one)]));
     await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
-      first: [{ text: `set local idle_in_transaction_session_timeout = ${frozenMs}` }],
+      first: [{ text: `set local idle_in_transaction_session_timeout = ${frozenMs}` }, ...durable],
       end: (prepared) => commit(context, plans, prepared, locksmith),
     });
   });
