@@ -39,5 +39,5 @@ it('a run of two records, and a run with nothing to do', async () => {
   await tripsOf('published');
   expect(await tripsOf('unchanged')).toBeLessThanOrEqual(17);
   files.write('item.csv', 'id,name\n1,a\n2,c\n');
-  expect(await tripsOf('published')).toBeLessThanOrEqual(90);
+  expect(await tripsOf('published')).toBeLessThanOrEqual(73);
 });
