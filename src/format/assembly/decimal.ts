@@ -22,7 +22,7 @@ export function valueOf(decimal: i64): i64 {
 
 /** The number of 16 digits, which are bytes 0 to 9: pairs become numbers, then fours, then eights. */
 @inline
-function sumOf(digits: v128): u64 {
+export function sumOf(digits: v128): u64 {
   const pairs = i16x8.add(
     i16x8.mul(v128.and(digits, i16x8.splat(0xff)), i16x8.splat(10)),
     i16x8.shr_u(digits, 8),

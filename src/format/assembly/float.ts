@@ -10,10 +10,11 @@ import {
   fivesAt,
   mantissaAt,
   powersAt,
+  shufflesAt,
   wholePowersAt,
 } from './memory';
 import { digitAt, isDigitBefore, MINUS, PLUS, POINT } from './bytes';
-import { digitsBefore, isNegative, noDecimal, noDigits, scaleOf, scanDecimal, valueOf } from './decimal';
+import { isNegative, noDecimal, scaleOf, scanDecimal, sumOf, valueOf } from './decimal';
 import { infinity, negativeInfinity, notANumber, scanSpecial } from './special';
 
 /** Means that TypeScript must decide: no routine returns these bits as a value. */
@@ -141,24 +142,34 @@ function quotient(value: u64, scale: usize): i64 {
 }
 
 /**
- * Numbers with a point and 16 to 19 digits, as programs write doubles: up to 16 digits before the
- * point, and up to 19 after it. Other texts as `scanUnusualDouble`.
+ * Numbers of 16 to 19 digits without an exponent, as programs write doubles: the last 16 bytes at
+ * once, and up to four before them. Other texts as `scanUnusualDouble`.
  */
 function scanLongDouble(start: usize, end: usize): i64 {
   const first = <u32>load<u8>(start);
   const from = start + <usize>(first == MINUS || first == PLUS);
-  const points = <u32>i8x16.bitmask(i8x16.eq(v128.load(from), i8x16.splat(<i8>POINT)));
-  const whole = <usize>ctz(points);
-  const scale = end - from - whole - 1;
-  if (points == 0 || whole + scale > 19 || scale - 1 > 18) return scanUnusualDouble(start, end);
-  const last = scale < 16 ? scale : 16;
-  const integers = digitsBefore(from + whole, whole);
-  const decimals = digitsBefore(end - last, scale - last);
-  const others = digitsBefore(end, last);
-  if (integers == noDigits || decimals == noDigits || others == noDigits) return scanUnusualDouble(start, end);
-  const upper = integers * load<u64>(wholePowersAt + 8 * (scale - last)) + decimals;
-  const bits = quotient(upper * load<u64>(wholePowersAt + 8 * last) + others, scale);
-  return bits | (<i64>(first == MINUS) << 63);
+  const length = end - from;
+  if (length - 16 > 4) return scanUnusualDouble(start, end);
+  let digits = v128.xor(v128.load(end - 16), i8x16.splat(0x30));
+  const points = <u32>i8x16.bitmask(i8x16.eq(digits, i8x16.splat(0x1e)));
+  if (points != 0) digits = i8x16.swizzle(digits, v128.load(shufflesAt + 16 * <usize>ctz(points)));
+  // A second point is not a digit.
+  if (v128.any_true(i8x16.gt_u(digits, i8x16.splat(9)))) return scanUnusualDouble(start, end);
+  let scale = points == 0 ? 0 : 15 - <usize>ctz(points);
+  let upper: u64 = 0;
+  let hasPoint = points != 0;
+  for (let at = from; at < end - 16; at += 1) {
+    const digit = digitAt(at);
+    if (digit < 10) upper = upper * 10 + digit;
+    else if (hasPoint || load<u8>(at) != POINT) return scanUnusualDouble(start, end);
+    else {
+      hasPoint = true;
+      scale = end - at - 1;
+    }
+  }
+  if (length == 20 && !hasPoint) return scanUnusualDouble(start, end);
+  const value = upper * load<u64>(wholePowersAt + 8 * (points == 0 ? 16 : 15)) + sumOf(digits);
+  return quotient(value, scale) | (<i64>(first == MINUS) << 63);
 }
 
 /**
