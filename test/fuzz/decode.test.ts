@@ -16,9 +16,16 @@ import { prepare, tableAt, type Prepared } from '../helpers/fuzz-files.ts';
 import { expectParsed } from '../helpers/fuzz-parse.ts';
 import { tableScene, type TableScene } from '../helpers/fuzz-scene.ts';
 import { readCount } from '../helpers/seeded.ts';
+import { streamedOutcome } from '../unit/format/records/both-decoders.ts';
 import { createRecordDecoder } from '../unit/format/records/record-decoder.ts';
 import { tableOfLocation } from '../unit/format/records/reading.ts';
-import { pieceBlocks, planFile, segmentBlocks, type PlannedFile } from '../unit/run/read-table.ts';
+import {
+  pieceBlocks,
+  planFile,
+  recordReads,
+  segmentBlocks,
+  type PlannedFile,
+} from '../unit/run/read-table.ts';
 
 /** As long as real runs take: the same again. */
 const seconds = readCount('FUZZ_SECONDS', 600);
@@ -51,6 +58,12 @@ const readBoth = async (planned: PlannedFile) => {
   );
   expect(fast.text, 'rows by the compiled decoder').toBe(record.text);
   expect(fast.rejects, 'rejects by the compiled decoder').toEqual(record.rejects);
+  const { start, reads } = recordReads(planned, 700);
+  const streamed = await streamedOutcome(reads, start, table, file, encodeTextRow);
+  if (streamed !== undefined) {
+    expect(Buffer.from(streamed.rows, 'hex').toString(), 'rows of the stream').toBe(record.text);
+    expect(streamed.rejects, 'rejects of the stream').toEqual(record.rejects);
+  }
   return fast;
 };
 

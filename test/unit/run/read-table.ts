@@ -38,6 +38,14 @@ export const segmentBlocks = ({ table, file }: PlannedFile): AsyncIterable<Recor
   }).from(start);
 };
 
+/** The bytes of a file's records, in reads of so many bytes; the position where they begin. */
+export const recordReads = ({ table, file }: PlannedFile, blockBytes: number) => ({
+  start: { byte: file.dataByte, line: file.dataLine, record: 1 },
+  reads: openInput(file, { declared: table.source }, file.dataByte, file.dataEnd ?? undefined, {
+    blockBytes,
+  }),
+});
+
 /** The blocks of a file that is no plain local one, as a reading thread gives them to all workers: in pieces of so many bytes. */
 export async function* pieceBlocks(
   { table, file }: PlannedFile,

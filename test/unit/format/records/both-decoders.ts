@@ -49,7 +49,7 @@ export const binaryRecordDecoder = (table: ReadTable, file: DecodedFile): Decode
 
 /** What one pass over a stream makes of it; undefined if its records must be found first. */
 export const streamedOutcome = async (
-  reads: readonly Buffer[],
+  reads: Iterable<Buffer> | AsyncIterable<Buffer>,
   start: Position,
   table: ReadTable,
   file: DecodedFile,
