@@ -218,8 +218,9 @@ const rehearsedError = async (
   planned: readonly PlannedTable[],
   error: unknown,
 ): Promise<unknown> => {
-  const { client, address } = context;
-  if (retryOf(lossOf(client, address, error)) !== 'never' || context.abort?.aborted) return error;
+  const { client, address, abort, drain } = context;
+  const isStopped = abort?.aborted === true || drain?.aborted === true;
+  if (isStopped || retryOf(lossOf(client, address, error)) !== 'never') return error;
   return rehearse(context, planned).then(
     () => error,
     (refusal: unknown) => (refusal instanceof EtlError ? refusal : error),

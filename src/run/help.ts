@@ -30,6 +30,9 @@ const findRun = async ({ client, spec, hashes }: RunContext): Promise<LatestRun>
   return latest;
 };
 
+const hasNoQueue = (pipeline: string, { id }: LatestRun): EtlError =>
+  new EtlError('ETL_JOIN_REFUSED', { pipeline, problem: `run ${id} is loaded by its coordinator alone` });
+
 const planRun = (
   context: RunContext,
   { id, epoch, generation }: LatestRun,
@@ -74,12 +77,15 @@ export const loadForWorker = async (
     await refuseStrangers(client, pipeline.name);
     const context = await createContext(prepared, client, await currentEpoch(client));
     const latest = await findRun(context);
+    const { backend, namespace } = context.queues;
+    // Nobody has ever needed a queue in this database.
+    if (!(await backend.isThere(client))) throw hasNoQueue(pipeline.name, latest);
     const files = await runFiles(client, latest.id);
     const declared = planRun(context, latest, files);
     await refuseStrangersTables(context, declared);
     const plan = await withRoomForCorrections(client, declared);
     const chunks = await loadedChunks(client, latest.id);
-    await context.queues.backend.claim(client, context.queues.namespace);
+    await backend.claim(client, namespace);
     await withSegmentWork(context, plan, files, chunks, async (serving) => {
       const service = await serveQueue(serving);
       try {
@@ -97,7 +103,7 @@ export const loadForWorker = async (
  * until loading is over. The sources must be reachable under the same paths. If this process is
  * killed, other processes load its segments.
  *
- * Errors: ETL_JOIN_REFUSED if there is no such run; ETL_LOCK_LOST if its coordinator is gone;
+ * Errors: ETL_JOIN_REFUSED if there is no such run, or nothing to help with; ETL_LOCK_LOST if its coordinator is gone;
  * ETL_RUN_SUPERSEDED if another coordinator has taken the run over, and it may be joined again;
  * those of loading.
  */

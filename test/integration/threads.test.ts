@@ -6,8 +6,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, loadPipelineFile, runPipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, joinRun, loadPipelineFile, runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
+import type { Effect } from '../helpers/fault-messages.ts';
+import { runWhile } from '../helpers/fault-proxy.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { until } from '../helpers/workers.ts';
@@ -80,6 +82,24 @@ describe('threads', () => {
 
   it('do not start for so little that they would take longer', async () => {
     expect(await threadsOf('little', half, half)).toBe(0);
+  });
+
+  it('of other processes, which join a run that its coordinator loads alone, are refused before the first queue', async () => {
+    const joined = definePipeline({
+      name: 'joined',
+      schema: 'joined',
+      tables: { words: { source: csv(data), columns: { n: column.integer('n') } } },
+    });
+    let refusal: unknown;
+    const joinIt = async (): Promise<void> => {
+      refusal = await failureOf(joinRun(joined, { databaseUrl: database.url }));
+    };
+    const end = ({ kind }: Effect): boolean => kind === 'copy done';
+    await runWhile(database.url, end, joinIt, (databaseUrl) => runPipeline(joined, { databaseUrl }));
+    expect(refusal).toMatchObject({
+      code: 'ETL_JOIN_REFUSED',
+      message: expect.stringContaining('is loaded by its coordinator alone'),
+    });
   });
 
   it('are as many as have work, and only what others could share is put on a queue', async () => {
