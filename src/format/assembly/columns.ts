@@ -202,7 +202,9 @@ export function encodeColumn(column: usize, fields: usize, out: usize): usize {
   const place = load<i32>(column, columnPlace);
   if (place < 0) return encodeOther(column, out);
   const end = <usize>load<u32>(fields + place);
-  const start = <usize>load<u32>(fields + place - 4) + load<u32>(state.delimiterBytes);
+  const before = <usize>load<u32>(fields + place - 4);
+  if (load<u32>(state.isPlain) != 0) return encodeField(column, before + 1, end, false, out);
+  const start = before + load<u32>(state.delimiterBytes);
   const quote = load<i32>(state.quote);
   if (load<u32>(state.trim) + load<u32>(state.trimOutside) == 0) {
     if (quote == -1 || start >= end || load<u8>(start) != quote)

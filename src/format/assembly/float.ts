@@ -9,12 +9,11 @@ import {
   fiveMost,
   fivesAt,
   mantissaAt,
+  masksAt,
   powersAt,
-  shufflesAt,
-  wholePowersAt,
 } from './memory';
 import { digitAt, isDigitBefore, MINUS, PLUS, POINT } from './bytes';
-import { isNegative, noDecimal, scaleOf, scanDecimal, sumOf, valueOf } from './decimal';
+import { sumOf } from './decimal';
 import { infinity, negativeInfinity, notANumber, scanSpecial } from './special';
 
 /** Means that TypeScript must decide: no routine returns these bits as a value. */
@@ -142,44 +141,37 @@ function quotient(value: u64, scale: usize): i64 {
 }
 
 /**
- * Numbers of 16 to 19 digits without an exponent, as programs write doubles: the last 16 bytes at
- * once, and up to four before them. Other texts as `scanUnusualDouble`.
- */
-function scanLongDouble(start: usize, end: usize): i64 {
-  const first = <u32>load<u8>(start);
-  const from = start + <usize>(first == MINUS || first == PLUS);
-  const length = end - from;
-  if (length - 16 > 4) return scanUnusualDouble(start, end);
-  let digits = v128.xor(v128.load(end - 16), i8x16.splat(0x30));
-  const points = <u32>i8x16.bitmask(i8x16.eq(digits, i8x16.splat(0x1e)));
-  if (points != 0) digits = i8x16.swizzle(digits, v128.load(shufflesAt + 16 * <usize>ctz(points)));
-  // A second point is not a digit.
-  if (v128.any_true(i8x16.gt_u(digits, i8x16.splat(9)))) return scanUnusualDouble(start, end);
-  let scale = points == 0 ? 0 : 15 - <usize>ctz(points);
-  let upper: u64 = 0;
-  let hasPoint = points != 0;
-  for (let at = from; at < end - 16; at += 1) {
-    const digit = digitAt(at);
-    if (digit < 10) upper = upper * 10 + digit;
-    else if (hasPoint || load<u8>(at) != POINT) return scanUnusualDouble(start, end);
-    else {
-      hasPoint = true;
-      scale = end - at - 1;
-    }
-  }
-  if (length == 20 && !hasPoint) return scanUnusualDouble(start, end);
-  const value = upper * load<u64>(wholePowersAt + 8 * (points == 0 ? 16 : 15)) + sumOf(digits);
-  return quotient(value, scale) | (<i64>(first == MINUS) << 63);
-}
-
-/**
- * (start, end) -> bits of the nearest double, or `noDouble`. Dividing an integer up to 2^53 by a
- * power of ten up to 10^22 rounds once: W. D. Clinger, "How to Read Floating Point Numbers
- * Accurately", 1990.
+ * (start, end) -> bits of the nearest double, or `noDouble`. Takes up to 19 digits with a point in
+ * two vectors of 16 bytes, aligned at the end: the bytes up to the point are replaced by the bytes
+ * before them. So there is no loop or branch that depends on the number's length.
+ *
+ * Dividing an integer up to 2^53 by a power of ten up to 10^22 rounds once: W. D. Clinger, "How to
+ * Read Floating Point Numbers Accurately", 1990.
  */
 export function scanDouble(start: usize, end: usize): i64 {
-  const decimal = scanDecimal(start, end);
-  if (decimal == noDecimal) return scanLongDouble(start, end);
-  const number = <f64>valueOf(decimal) / load<f64>(powersAt + 8 * scaleOf(decimal));
-  return reinterpret<i64>(number) | (<i64>isNegative(decimal) << 63);
+  const first = <u32>load<u8>(start);
+  const length = end - start - <usize>(first == MINUS || first == PLUS);
+  if (length - 1 > 19) return scanUnusualDouble(start, end);
+  const zeros = i8x16.splat(0x30);
+  const high = v128.xor(v128.load(end - 32), zeros);
+  const low = v128.xor(v128.load(end - 16), zeros);
+  const point = i8x16.splat(0x1e);
+  const found = <u32>i8x16.bitmask(i8x16.eq(high, point)) | (<u32>i8x16.bitmask(i8x16.eq(low, point)) << 16);
+  const points = found & (<u32>0xffffffff << (32 - <u32>length));
+  const place = points == 0 ? -1 : <i32>ctz(points);
+  const count = length - <usize>(points != 0);
+  const lanes = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const upper = v128.and(
+    v128.bitselect(v128.xor(v128.load(end - 33), zeros), high, i8x16.le_s(lanes, i8x16.splat(<i8>place))),
+    v128.load(masksAt + (count > 16 ? count - 16 : 0)),
+  );
+  const lower = v128.and(
+    v128.bitselect(v128.xor(v128.load(end - 17), zeros), low, i8x16.le_s(lanes, i8x16.splat(<i8>(place - 16)))),
+    v128.load(masksAt + (count < 16 ? count : 16)),
+  );
+  // A second point is not a digit.
+  const isOther = v128.any_true(i8x16.gt_u(i8x16.max_u(upper, lower), i8x16.splat(9)));
+  if (isOther || count - 1 > 18) return scanUnusualDouble(start, end);
+  const value = sumOf(upper) * 10_000_000_000_000_000 + sumOf(lower);
+  return quotient(value, points == 0 ? 0 : 31 - place) | (<i64>(first == MINUS) << 63);
 }

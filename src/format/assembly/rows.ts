@@ -199,6 +199,7 @@ function listSegment(from: usize, to: usize): bool {
   // Without quotes in the segment, no field needs a look for them.
   if (!hasQuotes) store<i32>(state.quote, -1);
   if (load<u32>(state.trimOutside) != 0) store<u32>(state.trim, <u32>!hasQuotes);
+  store<u32>(state.isPlain, <u32>(!hasQuotes && load<u32>(state.trim) == 0));
   lineEntry = lineEndsAt;
   firstEntry = delimitersAt;
   innerEntry = innerLinesAt;

@@ -56,5 +56,7 @@ export const scanLines = 152;
 export const scanInside = 156;
 export const scanSpecial = 160;
 export const scanFound = 164;
+/** Not 0: no quotes, blanks that are trimmed, or delimiters of several bytes. */
+export const isPlain = 172;
 /** One of the reasons to stop. */
 export const reason = 168;

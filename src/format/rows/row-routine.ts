@@ -187,6 +187,8 @@ export const beginRows = (routine: RowRoutine, table: RowTable, quote: number): 
   // Without quotes, every field is outside of quotes.
   setWord(routine, state.trim, Number(table.trim === true || (table.trim === 'outside' && quote === -1)));
   setWord(routine, state.trimOutside, Number(table.trim === 'outside'));
+  const isPlain = quote === -1 && table.trim === false && table.grammar.delimiter.length === 1;
+  setWord(routine, state.isPlain, Number(isPlain));
 };
 
 /** True if the routines can find the records of such a file by themselves. */
