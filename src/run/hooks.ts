@@ -1,7 +1,7 @@
 // Runs the author's hooks, each on its own connection and with a time limit.
 
 import { setHookPending, hookEnded } from '../ledger/run/hook-state.ts';
-import { runQuery, withClient, withTransaction, type Client } from '../db/client.ts';
+import { runQuery, runTogether, withClient, withOwnTransaction, type Client } from '../db/client.ts';
 import { isRefusal } from '../db/connect/server-error.ts';
 import { durable } from '../db/session/session-settings.ts';
 import { quoteText, searchPath, storable } from '../db/sql.ts';
@@ -188,7 +188,7 @@ export const callPublished = async (context: RunContext, runId: number): Promise
   const refusal = error instanceof EtlError && error.code === 'ETL_HOOK' ? error : undefined;
   if (error === refusal) {
     const ended = hookEnded(spec.name, runId, refusal);
-    await withTransaction(client, () => Promise.resolve(), { first: [...durable, ended] });
+    await withOwnTransaction(client, (begin, end) => runTogether(client, [begin, ...durable, ended, end]));
   }
   if (error !== undefined) throw error;
 };

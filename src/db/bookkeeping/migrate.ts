@@ -61,8 +61,7 @@ export const schemaVersions = async (
 export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
   const trust = seen ?? (await readTrust(client));
   refuseUntrusted(trust);
-  const files = await migrationFiles();
-  const found = await currentVersion(client, trust);
+  const [found, files] = await Promise.all([currentVersion(client, trust), migrationFiles()]);
   refuseNewer(found, files.length);
   if (found === files.length) {
     // Another process may have migrated since `trust` was read.

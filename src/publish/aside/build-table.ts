@@ -1,7 +1,7 @@
 // Builds the new version of a table in the build schema: rows, not null, keys, indexes, statistics.
 
 import type { IndexSpec } from '../../core/declaration.ts';
-import { askPrepared, askTogether, withTransaction, type Client } from '../../db/client.ts';
+import { askPrepared, askTogether, runTogether, withOwnTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -176,7 +176,7 @@ export const buildOwnOf = async (
 
 /** A savepoint keeps an error from aborting the transaction of the build. */
 const analyze = (client: Client, what: string): Promise<unknown> =>
-  withTransaction(client, () => Promise.resolve(), { first: [{ text: `analyze ${what}` }] });
+  withOwnTransaction(client, (begin, end) => runTogether(client, [begin, { text: `analyze ${what}` }, end]));
 
 /**
  * Analyzes each column on its own, after one value failed, such as a numrange bound too large for a
