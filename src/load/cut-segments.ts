@@ -117,12 +117,13 @@ const knownBytes = (missing: readonly Segment[]): number =>
 /** True if starting threads takes longer than loading; false for streams of unknown size. */
 export const isSmall = ({ missing }: Pick<Missing, 'missing'>): boolean => knownBytes(missing) <= smallBytes;
 
-/** One connection loads so many small files before the first answer of another connection. */
+/** One connection loads so much, of so many files, before threads with connections have started. */
+const briefBytesMax = 4 * 1024 * 1024;
 const briefFilesMax = 8;
 
-/** True if opening a second connection takes longer than loading. */
+/** True if everything is loaded fastest over the connection that is open. */
 export const isBrief = ({ missing, chunkBytes }: Pick<Missing, 'missing' | 'chunkBytes'>): boolean =>
-  isSmall({ missing }) && missing.length <= briefFilesMax && knownBytes(missing) <= chunkBytes;
+  missing.length <= briefFilesMax && knownBytes(missing) <= Math.min(briefBytesMax, chunkBytes);
 
 /** True if other processes could take no job. */
 export const isOneJob = (all: Missing): boolean => {

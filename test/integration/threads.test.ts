@@ -78,7 +78,7 @@ const threadsOf = async (name: string, ...sizes: readonly number[]): Promise<num
 };
 
 describe('threads', () => {
-  const half = 512 * 1024;
+  const half = 2 * 1024 * 1024;
 
   it('do not start for so little that they would take longer', async () => {
     expect(await threadsOf('little', half, half)).toBe(0);

@@ -207,9 +207,15 @@ describe('a server with TLS', () => {
     expect(await shownOver(urlWith(own.server.url, `sslmode=require&${query}`), 'client_dn')).toBe(shown);
   });
 
-  it('a run, its threads and its queue', async () => {
+  it('a run, its loaders and its queue', async () => {
     const databaseUrl = urlWith(own.server.url, 'sslmode=verify-ca&sslrootcert={dir}/root.crt');
-    const { outcome } = await runPipeline(noaa, { databaseUrl, directory: 'pipelines', workers: 2 });
+    const { outcome } = await runPipeline(noaa, {
+      databaseUrl,
+      directory: 'pipelines',
+      workers: 2,
+      // Chunks of this size need the queue, and a connection for each worker.
+      chunkBytes: 64 * 1024,
+    });
     expect(outcome).toBe('published');
   });
 

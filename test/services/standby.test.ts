@@ -165,7 +165,7 @@ describe('several hosts', () => {
 
   it('a run, its threads and its queue go to the primary, and without target_session_attrs the standby refuses it', async () => {
     // Too much for the main thread alone, and two files for the queue.
-    for (const half of [1, 2]) write(`half-${half}.csv`, `id\n${`${half}234567\n`.repeat(100_000)}`);
+    for (const half of [1, 2]) write(`half-${half}.csv`, `id\n${`${half}234567\n`.repeat(300_000)}`);
     const halves = definePipeline({
       name: 'halves',
       schema: 'small',
@@ -178,7 +178,7 @@ describe('several hosts', () => {
         workers: 2,
         fullRefresh: true,
       });
-    expect(await run('target_session_attrs=primary')).toMatchObject({ tables: [{ rows: 200_000 }] });
+    expect(await run('target_session_attrs=primary')).toMatchObject({ tables: [{ rows: 600_000 }] });
     expect(await failureOf(run(''))).toMatchObject({
       code: 'ETL_STANDBY',
       hint: expect.stringContaining('target_session_attrs=primary'),

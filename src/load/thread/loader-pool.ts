@@ -48,8 +48,8 @@ interface Loaders {
 /** Returns a function that starts a loader. Imports the decoders only if the main thread loads. */
 const loaderStart = async (plan: LoadPlan, { isSmall, over }: Loaders): Promise<() => Loader> => {
   const forThread = planForThread(plan);
-  const isThread = forThread !== undefined && !(isSmall && forThread.file === undefined);
-  if (isThread) return () => startThreadLoader(forThread);
+  const isHere = over !== undefined || (isSmall && forThread?.file === undefined);
+  if (forThread !== undefined && !isHere) return () => startThreadLoader(forThread);
   const { createLoader, createLoaderOver } = await import('./main-loader.ts');
   return () => (over === undefined ? createLoader(plan) : createLoaderOver(over, plan));
 };
