@@ -53,6 +53,8 @@ const run = (redis: RedisOptions | false = false) =>
     redis,
     workingDirectory: directory,
     workers: 3,
+    // Less than the files have together: the run needs its queue, and each worker its connection.
+    chunkBytes: 10_000,
     keepStaging: true,
   });
 
