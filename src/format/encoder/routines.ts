@@ -2,7 +2,7 @@
 
 import { encoderBytes } from './encoder-bytes.ts';
 import { setTables } from './tables.ts';
-import { planAt } from '../assembly/memory.ts';
+import { outEnd, planAt } from '../assembly/memory.ts';
 
 /** The types of Node.js 20 lack WebAssembly. */
 declare const WebAssembly: {
@@ -42,6 +42,8 @@ export interface Routines extends Exports {
   /** Views of the memory, which change when it grows. */
   bytes: Buffer;
   words: Int32Array;
+  /** The memory up to the end of the rows: behind it is the plan. */
+  rows: Buffer;
   /** Makes room for `bytes` at `planAt`. */
   readonly reserve: (bytes: number) => void;
 }
@@ -63,7 +65,11 @@ export const startRoutines = (): Routines => {
       isWanted: () => host.isWanted(),
     },
   });
-  const views = () => ({ bytes: Buffer.from(memory.buffer), words: new Int32Array(memory.buffer) });
+  const views = () => ({
+    bytes: Buffer.from(memory.buffer),
+    words: new Int32Array(memory.buffer),
+    rows: Buffer.from(memory.buffer, 0, outEnd),
+  });
   const routines: Routines = {
     ...(exports as Exports),
     host,

@@ -102,11 +102,11 @@ const rowMax = ({ plan }: RowTable): number => plan.rowRoom + plan.perByte * win
 const putByText = (routine: RowRoutine, index: number, text: string, out: number, after: number): number => {
   const { target, table } = routine;
   const { encoders, plan } = table!;
-  target.bytes = routine.bytes;
+  target.bytes = routine.rows;
   target.at = out;
   if (!encoders[index]!(text, after !== 0, target, routine.fields)) return 0;
   if (target.at === out) return after === 0 ? out : after;
-  if (target.bytes !== routine.bytes) return 0;
+  if (target.bytes !== routine.rows) return 0;
   // A value longer than planned must leave room for the rest of the row: see RowPlan.
   const isExpected = target.at - out <= plan.valuesMax[index]! + fieldShare * text.length;
   return isExpected || target.at + rowMax(table!) <= outEnd ? target.at : 0;

@@ -21,7 +21,7 @@ import {
 import * as state from '../assembly/state.ts';
 import { setWord, wordAt } from '../encoder/routines.ts';
 import { countLines } from '../records/grammar.ts';
-import { recordBlocks, type RecordBlock } from '../records/record-blocks.ts';
+import { positionAfter, recordBlocks, type RecordBlock } from '../records/record-blocks.ts';
 import type { Splitter } from '../records/splitter.ts';
 import type { RowBytes } from '../types/row-bytes.ts';
 import { decodeUpTo, type DecodedBlock, type Decoder } from './decoder.ts';
@@ -62,7 +62,10 @@ interface Streaming {
 /** Bytes that the splitter takes at an irregular record. */
 const irregularBytes = 32 * 1024;
 
-/** Routines to reuse, because each has megabytes of memory. */
+/**
+ * Routines to reuse, because each has megabytes of memory. Those of a stream that was broken off are
+ * not: its rows may still wait for the socket, and a memory that grows moves.
+ */
 const idle: RowRoutine[] = [];
 
 const rowsOf = (streaming: Streaming, copyBytes: Buffer): StreamedRows => {
@@ -155,7 +158,9 @@ function* takeBlock(streaming: Streaming, whole: RecordBlock): Generator<Streame
   const { decode, rejectsLeft } = streaming;
   const { block, copyBytes, counts, rejects } = decodeUpTo(decode, whole, rejectsLeft);
   yield* appendRows(streaming, copyBytes);
-  advance(streaming, block.fileBytes, block.spans.newlines, counts, rejects);
+  // The difference also counts blank lines and comments before a block that was cut.
+  const [{ byte, line }, end] = [streaming.position, positionAfter(block)];
+  advance(streaming, end.byte - byte, end.line - line, counts, rejects);
 }
 
 /** Takes the records of some bytes with the splitter. False: they do not have a whole record. */
@@ -288,8 +293,8 @@ export async function* streamRows(
       yield* takeBlock(streaming, { bytes, spans, position, fileBytes: spans.consumed });
     }
     yield takeRows(streaming);
+    idle.push(routine);
   } finally {
     await iterator.return?.();
-    idle.push(routine);
   }
 }
