@@ -408,6 +408,8 @@ describe('what is made between the look and the use', () => {
 
   it('a joining process does not load into a table that was made after its check', async () => {
     await stopAt(pipeline, 'planned');
+    // Without a queue there would be nothing to join.
+    await postgresBackend(addressFromUrl(database.url)).prepare();
     await database.asAdmin(`drop table etl_staging.hostile__t; update etl.run set state = 'loading'`);
     const join = () =>
       failureOf(joinRun(pipeline, { databaseUrl: database.url, directory: files.directory }));
