@@ -15,6 +15,8 @@ import {
   testPipeline,
   verifyPipeline,
 } from '../../src/index.ts';
+import { addressFromUrl } from '../../src/db/connect/address.ts';
+import { postgresBackend } from '../../src/queue/postgres-backend.ts';
 import { useFiles } from '../helpers/files.ts';
 import { executed, plant, plantIn } from '../helpers/hostile-server.ts';
 import { ask, startOwnServer, type OwnServer } from '../helpers/own-server.ts';
@@ -69,6 +71,8 @@ beforeAll(async () => {
   // The schemas of the bookkeeping are there, and ours.
   write('first', ['a', 'a,x,1']);
   await runPipeline(market('first', {}), { ...place(), workers: 1 });
+  // The run was too small for a queue.
+  await postgresBackend(addressFromUrl(url())).prepare();
   await plant(url());
 });
 afterAll(() => own.remove());
