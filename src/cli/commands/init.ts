@@ -6,6 +6,7 @@ import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
+import { lossText } from '../../tools/init/loss.ts';
 import { command } from '../command.ts';
 import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
@@ -24,8 +25,7 @@ const typesText = (types: readonly string[]): string => {
 const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: Io): readonly string[] => {
   const paint = paintFor(stream, io.env);
   const width = widthOf(stream);
-  const warning = (text: string): readonly string[] =>
-    wrapUnder(`  ${paint('yellow', '!')} ${visibleText(text)}`, width, 4);
+  const remark = (text: string): readonly string[] => wrapUnder(`  - ${visibleText(text)}`, width, 4);
   return [
     `Read ${plural(files, 'file')}, ${formatBytes(bytes)}`,
     ...tables.flatMap(({ name, records, decisions, header, remarks }) => [
@@ -34,12 +34,31 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
         width,
         2,
       ),
-      ...remarks.flatMap(warning),
+      ...remarks.flatMap(remark),
       ...decisions.flatMap(({ doubts }, index) =>
-        doubts.flatMap((doubt) => warning(`${header[index] || `field ${index + 1}`}: ${doubt}`)),
+        doubts.flatMap((doubt) => remark(`${fieldName(header, index)}: ${doubt}`)),
       ),
     ]),
+    ...lossesOf(tables).flatMap((loss) =>
+      wrapUnder(`${paint('yellow', '!')} ${visibleText(loss)}`, width, 2),
+    ),
   ];
+};
+
+const fieldName = (header: readonly string[], index: number): string => header[index] || `field ${index + 1}`;
+
+/** Returns the texts of all losses. Each is a line of the report that begins with `!`. */
+const lossesOf = (tables: readonly WrittenTable[]): readonly string[] =>
+  tables.flatMap(({ name, header, losses, decisions }) => [
+    ...losses.map((loss) => `${name}: ${lossText(loss)}`),
+    ...decisions.flatMap((decision, index) =>
+      decision.losses.map((loss) => `${name}, ${fieldName(header, index)}: ${lossText(loss)}`),
+    ),
+  ]);
+
+const refuseLosses = (tables: readonly WrittenTable[]): void => {
+  const losses = plural(lossesOf(tables).length, 'place');
+  if (lossesOf(tables).length > 0) throw new EtlError('ETL_LOSS', { losses });
 };
 
 const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
@@ -59,7 +78,7 @@ const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
     let table = found;
     for (const [index, { doubts, alternatives }] of found.decisions.entries()) {
       if (alternatives.length === 0) continue;
-      const name = found.header[index] || `field ${index + 1}`;
+      const name = fieldName(found.header, index);
       const answers = ['text', ...alternatives.map(({ label }) => label)];
       const chosen = await prompt.choice(`${found.name}, ${name}: ${doubts[0]}`, answers);
       if (chosen > 0) table = settleColumn(table, index, alternatives[chosen - 1]!.decision);
@@ -86,6 +105,7 @@ export const initCommand = command({
       'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
     ),
     force: toggle('--force', 'overwrite an existing file'),
+    strict: toggle('--strict', 'write nothing if the pipeline would lose a character; exit code 5'),
     yes: toggle('--yes', 'ask no questions; none are asked without a terminal'),
     allowPrivate: toggle('--allow-private', 'addresses may lead to private and loopback hosts'),
     debug,
@@ -100,12 +120,13 @@ Examples:
   $ etl init in/orders.csv.gz in/customers.csv --out pipelines/shop.ts
   $ etl init https://example.com/stations.csv --yes
   $ etl init in/orders.csv --out - | less`,
-  async act({ io, locations, out, force, yes, allowPrivate }) {
+  async act({ io, locations, out, force, strict, yes, allowPrivate }) {
     const { initText, readForInit } = await import('../../tools/init/write-init.ts');
     const { snakeCase } = await import('../../tools/init/header.ts');
     const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
     const output = out === standardOutput ? io.stderr : io.stdout;
     writeLines(summaryLines(draft, output, io), output);
+    if (strict && (out === standardOutput || yes || !canAsk(io))) refuseLosses(draft.tables);
     const nameOf = (path: string): string =>
       snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
     const suggested = join('pipelines', `${draft.name}.ts`);
@@ -121,6 +142,7 @@ Examples:
             path: out ?? (await prompt.text('Where to write the pipeline?', usual)),
           }))
         : { path: usual, settled: draft };
+    if (strict) refuseLosses(settled.tables);
     const file = resolve(io.workingDirectory, path);
     await writePipeline(file, initText(settled, nameOf(path), path), force);
     const shown = relative(io.workingDirectory, file);

@@ -2,7 +2,7 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { usage } = exitCodes;
+const { usage, changes } = exitCodes;
 
 export const definitionErrors = {
   ETL_USAGE: { message: '{problem}', hint: '{hint}', retry: 'never', exit: usage },
@@ -35,6 +35,12 @@ export const definitionErrors = {
     hint: 'The file was not changed. Write to another file with --out, or overwrite this one with --force.',
     retry: 'never',
     exit: usage,
+  },
+  ETL_LOSS: {
+    message: 'the pipeline would lose something of the files, in {losses}',
+    hint: 'Nothing was written. Each line that begins with ! says what is lost and names the flag that keeps it; without --strict the pipeline is written.',
+    retry: 'never',
+    exit: changes,
   },
   ETL_ENVIRONMENT: {
     message: 'environment variable {variable}: {problem}',

@@ -9,6 +9,7 @@ export const exitCodes = {
   usage: 2,
   rejects: 3,
   guard: 4,
+  /** `etl plan --exit-code`, `etl init --strict`. */
   changes: 5,
   interrupted: 130,
   terminated: 143,

@@ -1,6 +1,7 @@
 // The decision for a column, and the evidence from which it is made.
 
 import type { ColumnTypeName } from '../../format/types/registry.ts';
+import type { Loss } from './loss.ts';
 
 /** Ranges over all texts of a group. Initial values remain where a range does not apply. */
 export interface GroupRange {
@@ -52,6 +53,7 @@ export interface Decision extends TypeChoice {
   readonly values: number;
   /** True if values have blanks around them: types other than text then need `trim`. */
   readonly isPadded: boolean;
+  readonly losses: readonly Loss[];
   readonly doubts: readonly string[];
   readonly alternatives: readonly { readonly label: string; readonly decision: Decision }[];
 }

@@ -85,7 +85,7 @@ const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, mor
   const words = [...column.words, ...more].map(([word, counter]) => [word, counters[counter]!] as const);
   const empty = counters[counterOf.empty]! + counters[counterOf.blank]!;
   const missing = words.reduce((sum, [, count]) => sum + count, empty);
-  return { ...choice, missing, words, values, isPadded, doubts: [], alternatives: [] };
+  return { ...choice, missing, words, values, isPadded, losses: [], doubts: [], alternatives: [] };
 };
 
 const decideSummary = (summary: Summary): TypeChoice | Doubt =>
@@ -230,7 +230,7 @@ export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = 
         })),
       }
     : textDoubts(column, summary);
-  return { ...textChoice, missing: empty, words: [], values, isPadded, ...open };
+  return { ...textChoice, missing: empty, words: [], values, isPadded, losses: [], ...open };
 };
 
 export const onlyValue = (column: ColumnEvidence): string | undefined => {

@@ -2,6 +2,7 @@
 
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Decision } from './contract.ts';
+import type { Loss } from './loss.ts';
 import { tableNames } from './table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from './write-pipeline.ts';
 import { holdsSecret } from '../../input/sources/http/url.ts';
@@ -80,7 +81,14 @@ const locationsOf = async (
   return locations;
 };
 
-const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft): readonly string[] => {
+/** Losses of whole records and files. */
+const lossesOf = ({ faults }: TableDraft): readonly Loss[] =>
+  faults.map(({ count, first: { file, line, reason } }) => ({
+    what: `${plural(count, 'record')} will be rejected, the first in line ${formatCount(line)} of ${file}: ${reason}`,
+    keep: '`etl rejects` keeps and shows them',
+  }));
+
+const remarksOf = ({ files, isKeyUnknown, remarks, dialect }: TableDraft): readonly string[] => {
   const guessed = files.filter(({ isGuess }) => isGuess);
   return [
     ...remarks,
@@ -100,10 +108,6 @@ const remarksOf = ({ files, faults, isKeyUnknown, remarks, dialect }: TableDraft
           `records with fewer fields than the ${dialect.header === true ? 'header' : 'others'}: missing fields are empty`,
         ]
       : []),
-    ...faults.map(
-      ({ count, first: { file, line, reason } }) =>
-        `${plural(count, 'record')} will be rejected, the first at line ${formatCount(line)} of ${file}: ${reason}`,
-    ),
     ...(isKeyUnknown ? ['too many records to look for a primary key'] : []),
   ];
 };
@@ -125,6 +129,7 @@ const writtenTable = async (
       ...draft.files.map(({ location }) => optionsOf(location, options.allowPrivate === true)),
     ),
     encoding: encodings.length > 1 || encoding === 'utf-8' ? undefined : encoding,
+    losses: lossesOf(draft),
     remarks: remarksOf(draft),
   };
 };

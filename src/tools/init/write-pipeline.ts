@@ -5,6 +5,7 @@ import { formatCount, onOneLine, plural } from '../../core/wording.ts';
 import type { Decision } from './contract.ts';
 import { plainDialect } from './dialect.ts';
 import { columnNames } from './header.ts';
+import { lossText, type Loss } from './loss.ts';
 import { shownText } from './shown-text.ts';
 
 export interface WrittenLocation {
@@ -25,6 +26,8 @@ export interface WrittenTable {
   readonly repeats: number;
   readonly key: readonly number[] | undefined;
   readonly records: number;
+  /** Losses of whole records or files. Columns have their own. */
+  readonly losses: readonly Loss[];
   readonly remarks: readonly string[];
 }
 
@@ -125,13 +128,14 @@ const evidenceOf = ({ values, missing, words, range }: Decision): string => {
 
 const columnLines = (table: WrittenTable, name: string, index: number): readonly string[] => {
   const decision = table.decisions[index]!;
-  const { type, options, words, missing, doubts } = decision;
+  const { type, options, words, missing, doubts, losses } = decision;
   const nulls = words.length === 0 ? {} : { nulls: words.map(([word]) => word) };
   const all = { ...options, ...nulls };
   const second = Object.keys(all).length === 0 ? '' : `, ${objectText(all)}`;
   const column = `column.${type}(${fieldText(table.header, index)}${second})`;
   const nullable = missing > 0 || decision.values === 0 ? '.nullable()' : '';
   return [
+    ...losses.map((loss) => `        // ! ${lossText(loss)}`),
     ...doubts.map((doubt) => `        // ${onOneLine(doubt)}`),
     `        ${name}: ${column}${nullable}, // ${evidenceOf(decision)}`,
   ];
@@ -159,6 +163,7 @@ const tableLines = (table: WrittenTable): readonly string[] => {
     ...(left > 0 ? [`${plural(left, 'field')} without a name and always empty: left out`] : []),
   ];
   return [
+    ...table.losses.map((loss) => `    // ! ${lossText(loss)}`),
     ...remarks.map((remark) => `    // ${onOneLine(remark)}`),
     `    ${table.name}: {`,
     `      source: ${sourceText(table)},`,

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { loadPipelineFile } from '../../../../src/index.ts';
+import { lossText } from '../../../../src/tools/init/loss.ts';
 import { initText, readForInit } from '../../../../src/tools/init/write-init.ts';
 import { useFiles } from '../../../helpers/files.ts';
 import { fakeIo } from '../../cli/fake-io.ts';
@@ -154,7 +155,7 @@ describe('the dialect of a file', () => {
   ])('%s', async (_, content, dialect) => {
     const { tables } = await read(content);
     expect(tables[0]!.dialect).toMatchObject(dialect);
-    expect(tables[0]!.remarks.filter((remark) => remark.includes('rejected'))).toEqual([]);
+    expect(tables[0]!.losses).toEqual([]);
   });
 
   it.each([
@@ -178,7 +179,9 @@ describe('the dialect of a file', () => {
   it('is not stretched over records with more fields, which are reported', async () => {
     const { tables } = await read('a,b\n1,2\n3,4,5\n4,5\n');
     expect(tables[0]).toMatchObject({ records: 2, dialect: { ragged: 'reject' } });
-    expect(tables[0]!.remarks.join()).toMatch(/1 record will be rejected, the first at line 3 of .*field/);
+    expect(tables[0]!.losses.map(lossText)).toEqual([
+      expect.stringMatching(/^1 record will be rejected, the first in line 3 of .*field/),
+    ]);
   });
 });
 
@@ -273,6 +276,17 @@ describe('the file that is written', () => {
     expect([io.stderr.text, readFileSync(out, 'utf8')]).toEqual([expect.stringContaining('--force'), 'mine']);
     expect(await main(['init', from, '--yes', '--out', out, '--force'], fakeIo())).toBe(0);
     expect(readFileSync(out, 'utf8')).toContain('definePipeline');
+  });
+
+  it('is not written with --strict if a record would be lost', async () => {
+    const from = files.write('strict/a.csv', 'a,b\n1,2\n3,4,5\n4,5\n');
+    const out = `${files.directory}/strict/out.ts`;
+    const io = fakeIo();
+    expect(await main(['init', from, '--strict', '--yes', '--out', out], io)).toBe(5);
+    expect(io.stdout.text).toMatch(/^! a: 1 record will be rejected, the first in line 3/m);
+    expect([io.stderr.text, existsSync(out)]).toEqual([expect.stringContaining('ETL_LOSS'), false]);
+    expect(await main(['init', from, '--yes', '--out', out], fakeIo())).toBe(0);
+    expect(readFileSync(out, 'utf8')).toContain('// ! 1 record will be rejected');
   });
 
   it('goes to standard output for --out -, and everything else to standard error', async () => {
