@@ -11,3 +11,6 @@ export const ZERO = 48;
 export const COLON = 58;
 export const LETTER_Z = 90;
 export const BACKSLASH = 92;
+
+/** Writes accents in one of their two forms (NFC): file systems and programs differ in this. */
+export const composed = (name: string): string => name.normalize('NFC');

@@ -6,6 +6,7 @@ import { createRequire, SourceMap, type SourceMapping } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type * as Jiti from 'jiti';
+import { composed } from '../core/characters.ts';
 import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { isOwn } from '../core/ownership.ts';
@@ -104,17 +105,17 @@ export const loadPipelineFile = async (
   path: string,
   library: object = authoring,
 ): Promise<LoadedPipeline> => {
-  const file = resolve(path);
-  await mustBeFile(path, file);
+  const file = await existingFile(path, resolve(path));
   const exported = await importFile(path, file, library);
   const pipeline = exported.default;
   if (!isPipeline(pipeline)) throw noPipeline(path, exported);
   return { pipeline, directory: dirname(file), file };
 };
 
-const mustBeFile = async (path: string, file: string): Promise<void> => {
+/** Returns the file's path as the file system writes its accents. */
+const existingFile = async (path: string, file: string): Promise<string> => {
   const found = await stat(file).catch(() => undefined);
-  if (found?.isFile()) return;
+  if (found?.isFile()) return file;
   if (found !== undefined) {
     const hint = `Name the file itself, such as ${path.replace(/\/+$/, '')}/pipeline.ts.`;
     throw fileError(path, 'it is not a file', hint);
@@ -125,7 +126,10 @@ const mustBeFile = async (path: string, file: string): Promise<void> => {
     const hint = 'Paths are relative to the working directory.';
     throw fileError(path, `the directory ${directory} does not exist`, hint);
   }
-  const near = nearest(basename(file), names);
+  const name = basename(file);
+  const same = names.find((other) => other !== name && composed(other) === composed(name));
+  if (same !== undefined) return existingFile(path, join(directory, same));
+  const near = nearest(name, names);
   const hint =
     near === undefined
       ? `Paths are relative to the working directory, ${process.cwd()}.`

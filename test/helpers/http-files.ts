@@ -19,6 +19,8 @@ export interface Serving {
   readonly headers?: Readonly<Record<string, string>>;
   /** Every answer but a look's is cut off after so many bytes of its body. */
   readonly cutAt?: number;
+  /** Every answer to a look. */
+  readonly cutLookAt?: number;
 }
 
 /** Answers instead of the server; false: the server answers. */
@@ -91,9 +93,9 @@ const makeHttpFiles = (tls: Identity | undefined) => {
       response.writeHead(404).end('nothing here');
       return;
     }
-    // A look asks for the first bytes alone, and is not what is to be cut.
-    const isLook = request.headers.range?.startsWith('bytes=0-') ?? false;
-    serve(request, response, serving, isLook ? undefined : (own.cuts.shift() ?? serving.cutAt));
+    // A look asks for a part of the first bytes, other reads for all that follow.
+    const isLook = /^bytes=\d+-\d/.test(request.headers.range ?? '');
+    serve(request, response, serving, isLook ? serving.cutLookAt : (own.cuts.shift() ?? serving.cutAt));
   };
   const own: FileServer = {
     url: (path) => base + path,

@@ -1,5 +1,6 @@
 // Finds the field of a file that a column names, and texts that hold for the whole file.
 
+import { composed } from '../../core/characters.ts';
 import type { Dialect, FieldRef, LineageName } from '../../core/declaration.ts';
 import type { SourceFile } from '../../core/model.ts';
 import { inQuotes } from '../../core/wording.ts';
@@ -64,7 +65,7 @@ export const fieldsOf = (
 ): FileFields => {
   const named = indexesByName(
     [...header, ...Object.keys(constants)],
-    match === 'relaxed' ? relaxed : (name) => name,
+    match === 'relaxed' ? relaxed : composed,
   );
   const texts = Object.values(constants);
   const parts = new Map<string, readonly number[]>();

@@ -1,6 +1,7 @@
 // Reads the header of a file.
 
 import { isUtf8 } from 'node:buffer';
+import { composed } from '../../core/characters.ts';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { headerBytesMax, recordBytesMax } from '../../core/limits.ts';
@@ -192,7 +193,8 @@ const givenHeader = async (
 ): Promise<FileHeader> => {
   const { byte: dataByte, line } = reader;
   const found = await firstFields(reader, dialect);
-  if (names.length > 1 && found?.length === names.length && found.every((name) => names.includes(name)))
+  const given = new Set(names.map(composed));
+  if (names.length > 1 && found?.length === names.length && found.every((name) => given.has(composed(name))))
     throw new EtlError('ETL_HEADER_REPEATED', { ...named, line: reader.line, skip: reader.line });
   return { names, line, dataByte, dataLine: line, lineEnd };
 };

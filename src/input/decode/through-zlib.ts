@@ -10,28 +10,37 @@ const isCutOff = (error: unknown): boolean => codeOf(error) === 'Z_BUF_ERROR';
 
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
-/** Decompresses `bytes`, which begin at offset `start` of the file. */
-export async function* throughZlib(
+/**
+ * Decompresses `bytes`, which begin at offset `start` of the file, up to the end of the compressed
+ * data. Returns the bytes after that end that were read. zlib reads blocks late: their memory must
+ * not be reused.
+ */
+export async function* untilEnd(
   bytes: AsyncIterable<Buffer>,
   decompressor: Decompressor,
   name: string,
-  start = 0,
-): AsyncGenerator<Buffer, void> {
+  start: number,
+): AsyncGenerator<Buffer, Buffer> {
   let given = 0;
+  /** The blocks that zlib may not have read to their end. */
+  const held: Buffer[] = [];
+  let heldFrom = 0;
   let failure: { readonly error: unknown } | undefined;
-  // Copies blocks, because zlib may still read a block when later requests reuse its memory.
-  async function* copies(): AsyncGenerator<Buffer, void> {
+  async function* watched(): AsyncGenerator<Buffer, void> {
     try {
       for await (const block of bytes) {
+        while (held.length > 0 && heldFrom + held[0]!.length <= decompressor.bytesWritten)
+          heldFrom += held.shift()!.length;
+        held.push(block);
         given += block.length;
-        yield Buffer.from(block);
+        yield block;
       }
     } catch (error) {
       failure = { error };
       throw error;
     }
   }
-  const stored = Readable.from(copies(), { objectMode: true, highWaterMark: 1 });
+  const stored = Readable.from(watched(), { objectMode: true, highWaterMark: 1 });
   // Errors of both streams are thrown when `decompressor` is read.
   pipeline(stored, decompressor, () => undefined);
   try {
@@ -52,7 +61,25 @@ export async function* throughZlib(
     }
     decompressor.destroy();
   }
+  return Buffer.concat(held).subarray(decompressor.bytesWritten - heldFrom);
+}
+
+async function* copies(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  for await (const block of bytes) yield Buffer.from(block);
+}
+
+/** Decompresses all `bytes`, which begin at offset `start` of the file. */
+export async function* throughZlib(
+  bytes: AsyncIterable<Buffer>,
+  decompressor: Decompressor,
+  name: string,
+  start = 0,
+): AsyncGenerator<Buffer, void> {
+  const after = yield* untilEnd(copies(bytes), decompressor, name, start);
   // zlib silently ignores bytes after its data, which may be rows.
-  const used = decompressor.bytesWritten;
-  if (used < given) throw new CorruptBytes(`it has bytes after the end of its ${name} data`, start + used);
+  if (after.length > 0)
+    throw new CorruptBytes(
+      `it has bytes after the end of its ${name} data`,
+      start + decompressor.bytesWritten,
+    );
 }

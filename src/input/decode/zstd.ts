@@ -4,55 +4,9 @@
 import * as zlib from 'node:zlib';
 import { inLargeBlocks } from '../../core/large-blocks.ts';
 import { readBytes } from '../../core/limits.ts';
+import { queueBytes, type ByteQueue } from './byte-queue.ts';
 import { CorruptBytes, type Decoding } from './contract.ts';
 import { throughZlib, type Decompressor } from './through-zlib.ts';
-
-interface ByteQueue {
-  readonly at: () => number;
-  /** Returns the next bytes, which remain valid. Undefined if the stream has fewer bytes. */
-  readonly take: (bytes: number) => Promise<Buffer | undefined>;
-  readonly skip: (bytes: number) => Promise<boolean>;
-  /** Number of bytes read but not taken. After a failed take, all remaining bytes are read. */
-  readonly left: () => number;
-}
-
-const queueBytes = (stream: AsyncIterator<Buffer>): ByteQueue => {
-  // Pieces are joined only when taken, because a slow connection yields many small pieces.
-  let pieces: Buffer[] = [];
-  let waiting = 0;
-  let at = 0;
-  /** Reads and copies a piece, because the stream may reuse its memory. False at the end. */
-  const readMore = async (): Promise<boolean> => {
-    const { done, value } = await stream.next();
-    if (done === true) return false;
-    pieces.push(Buffer.from(value));
-    waiting += value.length;
-    return true;
-  };
-  const move = (bytes: number): Buffer => {
-    const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-    pieces = [all.subarray(bytes)];
-    waiting = pieces[0]!.length;
-    at += all.length - waiting;
-    return all.subarray(0, bytes);
-  };
-  return {
-    at: () => at,
-    take: async (bytes) => {
-      while (waiting < bytes) if (!(await readMore())) return undefined;
-      return move(bytes);
-    },
-    skip: async (bytes) => {
-      let left = bytes - move(bytes).length;
-      while (left > 0) {
-        if (!(await readMore())) return false;
-        left -= move(left).length;
-      }
-      return true;
-    },
-    left: () => waiting,
-  };
-};
 
 const frameMagic = 0xfd2fb528;
 const magicBytes = 4;
@@ -70,15 +24,6 @@ const checksumBytes = 4;
 
 const broken = (problem: string, at: number): CorruptBytes =>
   new CorruptBytes(`its zstd data ${problem}`, at);
-
-const cutOff = (queue: ByteQueue): CorruptBytes =>
-  new CorruptBytes('it ends in the middle of its zstd data', queue.at() + queue.left());
-
-const takeFrom = async (queue: ByteQueue, bytes: number): Promise<Buffer> => {
-  const taken = await queue.take(bytes);
-  if (taken === undefined) throw cutOff(queue);
-  return taken;
-};
 
 interface FrameHeader {
   readonly bytes: Buffer;
@@ -99,13 +44,13 @@ const windowOf = (fields: Buffer, isSingle: boolean, sizeBytes: number): number 
 
 const readFrameHeader = async (queue: ByteQueue, magic: Buffer): Promise<FrameHeader> => {
   const start = queue.at() - magicBytes;
-  const descriptor = await takeFrom(queue, 1);
+  const descriptor = await queue.demand(1);
   const flags = descriptor[0]!;
   const isSingle = (flags & 0x20) !== 0;
   if ((flags & 0x08) !== 0) throw broken('is broken (a reserved bit is set)', start);
   const dictionary = dictionaryBytes[flags & 3]!;
   const size = flags >> 6 === 0 && isSingle ? 1 : contentBytes[flags >> 6]!;
-  const fields = await takeFrom(queue, (isSingle ? 0 : 1) + dictionary + size);
+  const fields = await queue.demand((isSingle ? 0 : 1) + dictionary + size);
   const own = isSingle ? 0 : 1;
   if (fields.subarray(own, own + dictionary).some((byte) => byte !== 0))
     throw broken('needs a dictionary; compress it without', start);
@@ -121,12 +66,12 @@ async function* blocksOf(queue: ByteQueue, header: Buffer): AsyncGenerator<Buffe
   yield header;
   for (let isLast = false; !isLast;) {
     const start = queue.at();
-    const head = await takeFrom(queue, 3);
+    const head = await queue.demand(3);
     const code = head.readUIntLE(0, 3);
     isLast = (code & 1) === 1;
     const [kind, size] = [(code >> 1) & 3, code >> 3];
     if (kind === reserved || size > blockBytesMax) throw broken('is broken (no block begins here)', start);
-    yield Buffer.concat([head, await takeFrom(queue, kind === repeatedByte ? 1 : size)]);
+    yield Buffer.concat([head, await queue.demand(kind === repeatedByte ? 1 : size)]);
   }
 }
 
@@ -147,7 +92,7 @@ async function* decodeHere(queue: ByteQueue, header: FrameHeader): AsyncGenerato
       if (piece.length > 0) yield piece;
     }
     if (header.hasChecksum)
-      decodeBlock(await takeFrom(queue, checksumBytes), 'is broken (its content has another checksum)');
+      decodeBlock(await queue.demand(checksumBytes), 'is broken (its content has another checksum)');
     if (!frame.isEnded()) throw broken('is broken', at);
   } finally {
     frame.close();
@@ -177,7 +122,7 @@ async function* decodeByNode(
       yield Buffer.concat(blocks);
       [blocks, bytes] = [[], 0];
     }
-    yield Buffer.concat(header.hasChecksum ? [...blocks, await takeFrom(queue, checksumBytes)] : blocks);
+    yield Buffer.concat(header.hasChecksum ? [...blocks, await queue.demand(checksumBytes)] : blocks);
   }
   yield* throughZlib(stored(), createDecompressor({ chunkSize: readBytes }), 'zstd', start);
 }
@@ -186,13 +131,13 @@ const decodeFrame =
   createZstdDecompress === undefined ? decodeHere : decodeByNode.bind(undefined, createZstdDecompress);
 
 const skipFrame = async (queue: ByteQueue): Promise<void> => {
-  const size = (await takeFrom(queue, 4)).readUInt32LE();
-  if (!(await queue.skip(size))) throw cutOff(queue);
+  const size = (await queue.demand(4)).readUInt32LE();
+  if (!(await queue.skip(size))) throw queue.cutOff();
 };
 
 async function* decodeFrames(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const stream = bytes[Symbol.asyncIterator]();
-  const queue = queueBytes(stream);
+  const queue = queueBytes(stream, 'zstd');
   try {
     for (let isFirst = true; ; isFirst = false) {
       const start = queue.at();
@@ -201,7 +146,7 @@ async function* decodeFrames(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffe
       if (magic !== undefined && isSkippable(magic.readUInt32LE())) await skipFrame(queue);
       else if (magic?.readUInt32LE() === frameMagic)
         yield* decodeFrame(queue, await readFrameHeader(queue, magic));
-      else if (isFirst) throw cutOff(queue);
+      else if (isFirst) throw queue.cutOff();
       else throw new CorruptBytes('it has bytes after the end of its zstd data', start);
     }
   } finally {

@@ -3,7 +3,7 @@
 import { type Stats, realpath as realpathWithCallback, type Dirent, type PathLike } from 'node:fs';
 import { realpath, stat, readdir as readDirectory } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, join } from 'node:path';
-import { isDynamicPattern, glob, type FileSystemAdapter } from 'tinyglobby';
+import { escapePath, isDynamicPattern, glob, type FileSystemAdapter } from 'tinyglobby';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
 import { withFilesAtOnce } from './at-once.ts';
 import { confinementOf, isBelow } from './confine.ts';
@@ -75,11 +75,6 @@ const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
   return { readdir, realpath: ownRealpath } as unknown as FileSystemAdapter;
 };
 
-interface Crawled {
-  readonly found: readonly string[];
-  readonly unreadable: readonly Unreadable[];
-}
-
 /** Splits off the directory of a glob: tinyglobby would begin above it, and read too much. */
 const splitPattern = (pattern: string): { readonly base: string; readonly rest: string } => {
   const parts = pattern.split('/');
@@ -94,7 +89,11 @@ const splitPattern = (pattern: string): { readonly base: string; readonly rest: 
 };
 
 /** Finds the files of a glob. Follows links, but a link to a directory above itself only once. */
-const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled> => {
+const crawl = async (
+  pattern: string,
+  workingDirectory: string,
+  failedAt: FailedAt,
+): Promise<readonly string[]> => {
   const { base, rest } = splitPattern(pattern);
   const unreadable: Unreadable[] = [];
   const found = await glob(hideBreaks(rest), {
@@ -104,8 +103,20 @@ const crawl = async (pattern: string, workingDirectory: string): Promise<Crawled
     expandDirectories: false,
     fs: watchedFileSystem(unreadable),
   });
-  return { found: found.map(showBreaks), unreadable };
+  const [first] = unreadable.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  if (first !== undefined) throw failedAt(resolve(first.path), first.cause);
+  return found.map((file) => resolve(showBreaks(file))).sort();
 };
+
+/** A set of characters · a letter with its accents · another character that is not ASCII. */
+const writtenTwoWays = /\[[^\]]*\]|[\p{L}\p{N}]\p{M}+|[^\0-\x7f]/gu;
+
+/** Makes a glob match names whose accents are composed (NFC) and decomposed (NFD), as on macOS. */
+const inEitherForm = (pattern: string): string =>
+  pattern.replace(writtenTwoWays, (written) => {
+    const forms = new Set([written, written.normalize('NFC'), written.normalize('NFD')]);
+    return forms.size === 1 || written.startsWith('[') ? written : `{${[...forms].join(',')}}`;
+  });
 
 const displayName = (path: string, workingDirectory: string): string => {
   const name = relative(workingDirectory, path) || '.';
@@ -139,11 +150,12 @@ const expand = async (
   const there = await lookAt(path, failedAt);
   // The name of an existing file is not a glob, even if the name has a star.
   if (there?.isFile()) return [path];
-  if (!isDynamicPattern(pattern)) return there === undefined ? [] : [path];
-  const { found, unreadable } = await crawl(pattern, workingDirectory);
-  const [first] = unreadable.toSorted((one, other) => (one.path < other.path ? -1 : 1));
-  if (first !== undefined) throw failedAt(resolve(first.path), first.cause);
-  return found.map((file) => resolve(file)).sort();
+  const isGlob = isDynamicPattern(pattern);
+  if (there !== undefined && !isGlob) return [path];
+  const escaped = escapePath(pattern);
+  const asName = inEitherForm(escaped);
+  const found = asName === escaped ? [] : await crawl(asName, workingDirectory, failedAt);
+  return found.length > 0 || !isGlob ? found : crawl(inEitherForm(pattern), workingDirectory, failedAt);
 };
 
 /** Keeps one path per file: otherwise, a file with several links would be loaded several times. */

@@ -18,6 +18,9 @@ export class Passing extends Error {
   }
 }
 
+export const otherBytes = (from: number): Passing =>
+  new Passing(`the server answers with other bytes than those from ${from} on`);
+
 export interface Patience {
   readonly tries: number;
   readonly ms: number;
@@ -61,16 +64,17 @@ const createTries = (
   };
 };
 
+/** Calls `work` until it succeeds. After `progress` the number of tries counts from 0 again. */
 export const withTries = async <T>(
   file: NamedFile,
   patience: Patience,
   signal: AbortSignal | undefined,
-  work: () => Promise<T>,
+  work: (progress: () => void) => Promise<T>,
 ): Promise<T> => {
   const tries = createTries(file, patience, signal);
   for (;;) {
     try {
-      return await work();
+      return await work(tries.reset);
     } catch (cause) {
       await tries.again(cause);
     }
@@ -81,8 +85,43 @@ export interface RangeAnswer {
   /** Offset of the first byte, not after the requested offset: 0 from a server without ranges. */
   readonly from: number;
   readonly total: number | undefined;
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: AsyncIterable<Buffer> | Iterable<Buffer>;
 }
+
+export interface HeadAnswer<Version> extends RangeAnswer {
+  readonly version: Version;
+}
+
+/**
+ * Reads a file's version and first bytes, with as many requests as needed. `ask` requests the bytes
+ * from `from` on, up to the end of the sample, if the file still has the version `begun`. An answer
+ * from byte 0 begins again, with its own version.
+ */
+export const readHead = <Version>(
+  file: NamedFile,
+  patience: Patience,
+  signal: AbortSignal | undefined,
+  ask: (from: number, begun: Version | undefined) => Promise<HeadAnswer<Version>>,
+): Promise<{ readonly version: Version; readonly head: Buffer }> => {
+  let begun: Version | undefined;
+  let head = Buffer.alloc(0);
+  let most = 0;
+  return withTries(file, patience, signal, async (progress) => {
+    const { from, total = 0, version, body } = await ask(head.length, begun);
+    if (from === 0) [begun, head] = [version, Buffer.alloc(0)];
+    for await (const bytes of body) {
+      head = Buffer.concat([head, bytes]);
+      if (head.length > most) progress();
+      most = Math.max(most, head.length);
+      // A short body is read to its end, so that its connection can be used again.
+      if (head.length > fingerprintSampleBytes) break;
+    }
+    const expected = Math.min(total, fingerprintSampleBytes);
+    if (head.length < expected)
+      throw new Passing(`the connection ended after ${head.length} of ${expected} bytes`);
+    return { version: begun!, head: head.subarray(0, fingerprintSampleBytes) };
+  });
+};
 
 interface ResumedRead {
   readonly file: NamedFile;

@@ -1,5 +1,6 @@
 // The files that the caller wants to reload or unload, by name or location.
 
+import { composed } from '../../core/characters.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { inQuotes } from '../../core/wording.ts';
@@ -15,8 +16,8 @@ export interface AskedFiles {
 
 export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unload'>): AskedFiles => {
   const wishes = new Map<string, Wish>([
-    ...reload.map((file) => [file, 'reload'] as const),
-    ...unload.map((file) => [file, 'unload'] as const),
+    ...reload.map((file) => [composed(file), 'reload'] as const),
+    ...unload.map((file) => [composed(file), 'unload'] as const),
   ]);
   const unknown = new Set(wishes.keys());
   const names: string[] = [];
@@ -28,7 +29,7 @@ export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unl
     hasAny: wishes.size > 0,
     wishOf: ({ name, location }) => {
       if (unknown.size > 0) names.push(name);
-      for (const known of [name, location]) {
+      for (const known of [composed(name), composed(location)]) {
         const wish = wishes.get(known);
         if (wish === undefined) continue;
         unknown.delete(known);

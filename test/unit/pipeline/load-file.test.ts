@@ -67,6 +67,17 @@ describe('a pipeline file', () => {
     expect(pipeline.name).toBe('p');
   });
 
+  it('is found with its accents composed or not', async () => {
+    const file = join(directory, 'größe.ts');
+    await writeFile(
+      file.normalize('NFD'),
+      `import { column, csv, definePipeline } from 'sluice';
+       const tables = { t: { source: csv('a.csv'), columns: { a: column.text('A') } } };
+       export default definePipeline({ name: 'p', schema: 's', tables });`,
+    );
+    expect((await loadPipelineFile(file)).file).toBe(file.normalize('NFD'));
+  });
+
   it('may come from another copy of the library', async () => {
     const file = join(directory, 'copy.ts');
     const copy = resolve(import.meta.dirname, '../../../src/pipeline/authoring.ts');

@@ -3,7 +3,6 @@
 import { request as requestPlain, type IncomingMessage } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
-import { fingerprintSampleBytes } from '../../../core/limits.ts';
 import { codeOf, EtlError, messageOf } from '../../../core/errors/errors.ts';
 import type { NamedFile } from '../contract.ts';
 import { isPrivate, lookupPublic, PrivateAddress } from './addresses.ts';
@@ -34,18 +33,6 @@ export interface HttpAnswer {
   readonly body: AsyncIterable<Buffer>;
   readonly close: () => void;
 }
-
-export const headOf = async ({ body }: HttpAnswer): Promise<Buffer> => {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of body) {
-    pieces.push(piece);
-    bytes += piece.length;
-    // A short body is read to its end, so that its connection can be used again.
-    if (bytes > fingerprintSampleBytes) break;
-  }
-  return Buffer.concat(pieces).subarray(0, fingerprintSampleBytes);
-};
 
 const redirectsMax = 10;
 

@@ -12,7 +12,7 @@ export interface HttpVersion {
   readonly sample?: string;
 }
 
-export const isStrong = (etag: string | undefined): etag is string => etag?.startsWith('"') ?? false;
+const isStrong = (etag: string | undefined): etag is string => etag?.startsWith('"') ?? false;
 
 /** Returns the first byte and the total size of a partial answer (RFC 9110, 14.4). */
 export const contentRangeOf = (
@@ -23,6 +23,14 @@ export const contentRangeOf = (
     text === undefined ? undefined : Number(text);
   return { from: number(found?.[1]), total: number(found?.[2]) };
 };
+
+export const firstByteOf = ({
+  status,
+  headers,
+}: {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}): number | undefined => (status === 206 ? contentRangeOf(headers).from : 0);
 
 export const totalOf = (status: number, headers: IncomingHttpHeaders): number | undefined => {
   if (status !== 200) return contentRangeOf(headers).total;

@@ -2,10 +2,9 @@
 
 import type { SourceSpec } from '../../../core/declaration.ts';
 import { fingerprintSampleBytes } from '../../../core/limits.ts';
-import type { Access, KnownFile, Listed, Listing, Look, NamedFile } from '../contract.ts';
-import { headOf } from '../http/request.ts';
-import { contentRangeOf, totalOf } from '../http/version.ts';
-import { Passing, readInBlocks, withTries, type RangeAnswer } from '../resume.ts';
+import type { Access, FileVersion, KnownFile, Listed, Listing, Look, NamedFile } from '../contract.ts';
+import { firstByteOf, totalOf } from '../http/version.ts';
+import { otherBytes, readHead, readInBlocks, type HeadAnswer, type RangeAnswer } from '../resume.ts';
 import { createClient, S3Refusal, type S3Client } from './client.ts';
 import { listObjects } from './list-objects.ts';
 import { objectAt, readLocation } from './location.ts';
@@ -138,33 +137,50 @@ export async function* list(listing: Listing, access: Access): AsyncGenerator<Li
   }
 }
 
-const lookOnce = async (client: S3Client, file: NamedFile, { signal }: Access): Promise<Look> => {
+const lookFrom = async (
+  client: S3Client,
+  file: NamedFile,
+  { signal }: Access,
+  next: number,
+  begun: FileVersion | undefined,
+): Promise<HeadAnswer<FileVersion>> => {
   const asked = { file, ...objectAt(file.location), signal };
-  const headers = { range: `bytes=0-${fingerprintSampleBytes - 1}` };
+  const etag = begun === undefined ? '' : etagIn(begun.fingerprint);
+  const from = etag === '' ? 0 : next;
+  const range = `bytes=${from}-${fingerprintSampleBytes - 1}`;
+  const headers = { range, ...(from > 0 && { 'if-match': etag }) };
   const answer = await client.send({ ...asked, headers }).catch((thrown: unknown) => {
-    // A server answers 416 to a range of an empty object.
-    if (thrown instanceof S3Refusal && thrown.status === 416) return client.send(asked);
+    // A server answers 416 to a range of an empty object, and 412 if the object was changed.
+    if (thrown instanceof S3Refusal && [412, 416].includes(thrown.status)) return client.send(asked);
     throw thrown;
   });
   try {
+    const total = totalOf(answer.status, answer.headers);
     // Without a size, an object would look empty, and a truncated object complete.
-    if (totalOf(answer.status, answer.headers) === undefined)
+    if (total === undefined)
       throw new EtlError('ETL_SOURCE_FORMAT', {
         table: file.table,
         file: file.name,
         problem: 'is sent without its size',
         hint: 'The server probably decompresses the object while sending it, as Google Cloud Storage does. Remove Content-Encoding from its metadata: sluice decompresses it itself.',
       });
-    return { ...versionOf(answer), head: await headOf(answer) };
-  } finally {
+    const first = firstByteOf(answer);
+    if (answer.status === 206 && first !== from) throw otherBytes(from);
+    if (from > 0 && first !== 0) checkVersion({ ...file, ...begun! }, answer);
+    return { from: first ?? 0, total, version: versionOf(answer), body: answer.body };
+  } catch (error) {
     answer.close();
+    throw error;
   }
 };
 
-export const look = (file: NamedFile, access: Access): ReturnType<typeof lookOnce> =>
-  withClient(file, access, (client) =>
-    withTries(file, patience.look, access.signal, () => lookOnce(client, file, access)),
-  );
+export const look = (file: NamedFile, access: Access): Promise<Look> =>
+  withClient(file, access, async (client) => {
+    const { version, head } = await readHead<FileVersion>(file, patience.look, access.signal, (from, begun) =>
+      lookFrom(client, file, access, from, begun),
+    );
+    return { ...version, head };
+  });
 
 const askFrom = (file: KnownFile, access: Access, from: number): Promise<RangeAnswer> =>
   withClient(file, access, async (client) => {
@@ -182,9 +198,8 @@ const askFrom = (file: KnownFile, access: Access, from: number): Promise<RangeAn
     });
     try {
       checkVersion(file, answer);
-      const first = answer.status === 206 ? contentRangeOf(answer.headers).from : 0;
-      if (first === undefined || first > from)
-        throw new Passing(`the server answers with other bytes than those from ${from} on`);
+      const first = firstByteOf(answer);
+      if (first === undefined || first > from) throw otherBytes(from);
       return { from: first, total: totalOf(answer.status, answer.headers), body: answer.body };
     } catch (error) {
       answer.close();

@@ -22,6 +22,9 @@ describe('a field is found', () => {
     [name: string, header: readonly string[], ref: FieldRef, found: readonly number[], match?: 'relaxed']
   >([
     ['by its exact name', ['A', 'a', ' a'], 'a', [1]],
+    ['by its name with accents, composed or not', ['pre\u0301nom', 'Größe'], 'prénom', [0]],
+    ['by its name with accents, declared decomposed', ['Größe'], 'Gro\u0308ße', [0]],
+    ['not without its accents, unless relaxed', ['prénom'], 'prenom', []],
     ['not by another case, unless relaxed', ['A'], 'a', []],
     ['relaxed: case', ['x', 'WBAN'], 'wban', [1], 'relaxed'],
     ['relaxed: blanks and underscores', ['Start  Time'], 'start_time', [0], 'relaxed'],

@@ -107,10 +107,11 @@ describe.each(decodings)('$name', (decoding) => {
     expect(await failureOf(decodeAll(damaged))).toBeInstanceOf(CorruptBytes);
   });
 
-  it('bytes after the end are damage, not passed over', async () => {
-    const error = await failureOf(decodeAll(Buffer.concat([encoded, Buffer.from('1,2\n')])));
-    expect(error).toBeInstanceOf(CorruptBytes);
-    expect((error as CorruptBytes).byte).toBeGreaterThan(encoded.length - 2_000);
+  it.each([1000, 1e6])('bytes after the end are damage there, in pieces of %i', async (pieceBytes) => {
+    const longer = Buffer.concat([encoded, Buffer.from('1,2\n')]);
+    const problem = `it has bytes after the end of its ${name} data`;
+    const error = await failureOf(decodeAll(longer, pieceBytes));
+    expect(error).toMatchObject({ byte: encoded.length, message: problem });
   });
 
   it('reads no further than it is asked, and closes its source', async () => {
@@ -136,6 +137,67 @@ describe.each(decodings)('$name', (decoding) => {
 it('gzip: files that were joined are one', async () => {
   const joined = Buffer.concat([gzipSync('a,b\n'), gzipSync('1,2\n'), gzipSync('')]);
   expect(String(await decodedBy(decodingOf(joined)!, joined, 5))).toBe('a,b\n1,2\n');
+});
+
+describe('gzip', () => {
+  const gzip = decodingNamed('gzip');
+  // The first part is longer than what is inflated at once.
+  const parts = [content.subarray(0, 70_000), Buffer.alloc(0), Buffer.from('1,2\n')];
+  const members = Buffer.concat([...parts, ...parts].map((part) => gzipSync(part)));
+  const expected = Buffer.concat([...parts, ...parts]);
+  const zeros = Buffer.alloc(600);
+
+  it.each([7, 1000, 1e6])('is padded with zeros or not, in pieces of %i', async (pieceBytes) => {
+    for (const padded of [
+      members,
+      Buffer.concat([members, Buffer.alloc(1)]),
+      Buffer.concat([members, zeros]),
+    ])
+      expect((await decodedBy(gzip, padded, pieceBytes)).equals(expected)).toBe(true);
+  });
+
+  it.each([7, 1000, 1e6])('ends where other bytes begin, in pieces of %i', async (pieceBytes) => {
+    for (const after of ['g', 'garbage', '\x1f', '\x1f\x8c\x08\0\0\0\0\0\0\0']) {
+      const byte = members.length;
+      const error = await failureOf(
+        decodedBy(gzip, Buffer.concat([members, Buffer.from(after, 'latin1')]), pieceBytes),
+      );
+      expect(error).toMatchObject({ byte, message: 'it has bytes after the end of its gzip data' });
+      const later = await failureOf(
+        decodedBy(gzip, Buffer.concat([members, zeros, Buffer.from('1,2')]), pieceBytes),
+      );
+      expect(later).toMatchObject({ byte: byte + zeros.length });
+    }
+  });
+
+  it('may have every part of a header that its specification has', async () => {
+    const [bare, flags] = [gzipSync('1,2\n'), 0x02 | 0x04 | 0x08 | 0x10];
+    const optional = Buffer.from('\x03\0abcname.csv\0a comment\0##', 'latin1');
+    const full = Buffer.concat([
+      bare.subarray(0, 3),
+      Buffer.of(flags),
+      bare.subarray(4, 10),
+      optional,
+      bare.subarray(10),
+    ]);
+    expect((await decodedBy(gzip, Buffer.concat([full, full]), 1)).equals(Buffer.from('1,2\n1,2\n'))).toBe(
+      true,
+    );
+  });
+
+  it.each([
+    ['a checksum that is wrong', -8, 'incorrect data check'],
+    ['a length that is wrong', -4, 'incorrect length check'],
+    ['a method that does not exist', 2, 'unknown compression method'],
+  ])('is damaged by %s', async (_, at, problem) => {
+    for (const part of [content, Buffer.from('1,2\n')]) {
+      const damaged = Buffer.concat([members, gzipSync(part)]);
+      const byte = at < 0 ? damaged.length + at : members.length + at;
+      damaged[byte]! ^= 1;
+      const error = await failureOf(decodedBy(gzip, damaged));
+      expect(error).toMatchObject({ byte, message: `its gzip data is broken (${problem})` });
+    }
+  });
 });
 
 it('what first bytes tell goes before a name, and an empty file is not encoded', () => {

@@ -316,6 +316,57 @@ describe('a failure that passes', () => {
     expect(server.requests).toHaveLength(4);
   });
 
+  describe('in the first look', () => {
+    const cutLookAt = 9_000;
+    const firstBytes = content.subarray(0, 65_536);
+    it.each([
+      { name: 'with an ETag', serving: {} },
+      { name: 'with a date', serving: { etag: null, modified: 'Tue, 15 Nov 1994 12:45:26 GMT' } },
+      { name: 'of no known length', serving: { length: false } },
+    ])('is resumed after the last byte, of a file $name', async ({ serving }) => {
+      const url = server.put('/look.csv', { bytes: content, cutLookAt, ...serving });
+      expect((await look(url, patient)).head.equals(firstBytes)).toBe(true);
+      expect(server.requests.map(({ headers }) => headers.range)).toEqual(
+        Array.from({ length: 8 }, (_, cut) => `bytes=${cut * cutLookAt}-65535`),
+      );
+    });
+
+    it('begins again if the file changed meanwhile, and gives the version of the bytes', async () => {
+      const url = server.put('/look.csv', { bytes: content, cutLookAt });
+      const later = Buffer.from('c,d\n'.repeat(100_000));
+      server.trouble = () => {
+        if (server.requests.length === 3) server.put('/look.csv', later);
+        return false;
+      };
+      const looked = await look(url, patient);
+      expect(looked.head.equals(later.subarray(0, 65_536))).toBe(true);
+      expect(looked).toMatchObject(await look(url, patient));
+    });
+
+    it.each([
+      { name: 'that tells no versions', serving: { etag: null } },
+      { name: 'without ranges', serving: { ranges: false } },
+    ])('begins again at a server $name, a bounded number of times', async ({ serving }) => {
+      const url = server.put('/look.csv', { bytes: content, ...serving });
+      const cuts = [30_000, 20_000, 50_000];
+      server.trouble = () => {
+        const next = cuts.shift();
+        server.put('/look.csv', {
+          bytes: content,
+          ...serving,
+          ...(next !== undefined && { cutLookAt: next }),
+        });
+        return false;
+      };
+      expect((await look(url, patient)).head.equals(firstBytes)).toBe(true);
+      expect(server.requests).toHaveLength(4);
+      server.trouble = undefined;
+      server.put('/look.csv', { bytes: content, cutLookAt, ...serving });
+      const error = await failureOf(look(url, patient));
+      expect(error).toMatchObject({ code: 'ETL_SOURCE_UNREACHABLE', details: { tries: 5 } });
+    });
+  });
+
   const changed = Buffer.from(content).fill('x', 150_000, 150_001);
   it.each([
     { serving: { etag: null }, later: { bytes: changed, etag: null } },

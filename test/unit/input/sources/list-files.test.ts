@@ -118,6 +118,27 @@ const listed = async (entries: readonly string[], ...patterns: string[]): Promis
   return (await listIn(place, patterns)).map(({ name }) => name);
 };
 
+describe('accents in names', () => {
+  const composed = 'Größe/é (1).csv';
+  const decomposed = composed.normalize('NFD');
+  const mixed = `${composed.slice(0, 6)}${decomposed.slice(7)}`;
+
+  it.each([
+    ['a path', composed],
+    ['a glob', 'Größe/é*.csv'],
+    ['a glob over folders', '{Größe,none}/*1*.csv'],
+  ])('are found by %s in either form, as the file system writes them', async (_, pattern) => {
+    for (const file of [composed, decomposed, mixed])
+      for (const form of ['NFC', 'NFD'] as const)
+        expect(await listed([file], pattern.normalize(form))).toEqual([file]);
+  });
+
+  it('are no reason to take a file for another that has exactly that name', async () => {
+    expect(await listed([composed, decomposed], decomposed)).toEqual([decomposed]);
+    expect((await listed([composed, decomposed], 'Größe/*')).length).toBe(2);
+  });
+});
+
 describe('links', () => {
   /**
    * Names with line breaks. The second surrogate of the last name is that of a hidden line break.
