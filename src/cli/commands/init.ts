@@ -6,6 +6,7 @@ import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
+import { columnNames } from '../../tools/init/header.ts';
 import { lossText } from '../../tools/init/loss.ts';
 import { command } from '../command.ts';
 import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
@@ -49,12 +50,17 @@ const fieldName = (header: readonly string[], index: number): string => header[i
 
 /** Returns the texts of all losses. Each is a line of the report that begins with `!`. */
 const lossesOf = (tables: readonly WrittenTable[]): readonly string[] =>
-  tables.flatMap(({ name, header, losses, decisions }) => [
-    ...losses.map((loss) => `${name}: ${lossText(loss)}`),
-    ...decisions.flatMap((decision, index) =>
-      decision.losses.map((loss) => `${name}, ${fieldName(header, index)}: ${lossText(loss)}`),
-    ),
-  ]);
+  tables.flatMap(({ name, header, losses, decisions }) => {
+    const columns = columnNames(header);
+    return [
+      ...losses.map((loss) => `${name}: ${lossText(loss)}`),
+      ...decisions.flatMap((decision, index) =>
+        decision.losses.map(
+          (loss) => `${name}, ${fieldName(header, index)}: ${lossText(loss, columns[index])}`,
+        ),
+      ),
+    ];
+  });
 
 const refuseLosses = (tables: readonly WrittenTable[]): void => {
   const losses = plural(lossesOf(tables).length, 'place');

@@ -124,6 +124,7 @@ const numberShapes: readonly Shape[] = [
     [bit.grouped, groupedReader],
     [bit.groupedByPoint, groupedByPointReader],
   ),
+  shapeOf(/^[+-]?\d{1,3}(?:\.\d{3}){2,}$/, [bit.groupedByPoint, groupedByPointReader]),
 ];
 
 const otherShapes: readonly Shape[] = [

@@ -1,17 +1,19 @@
-// Decides the type of a column: the narrowest type that accepts every text; in doubt, text.
+// Decides the type of a column: the narrowest type that keeps every text; in doubt, text.
 
 import { formatCount } from '../../core/wording.ts';
 import { bit } from './candidates.ts';
 import { counterOf, type ColumnEvidence } from './column-evidence.ts';
-import type { Decision, Doubt, Group, Summary, TypeChoice } from './contract.ts';
+import type { Decision, Doubt, Group, Summary, TypeChoice, Word } from './contract.ts';
 import { decideMoment } from './decide-moment.ts';
 import { decideNumber } from './decide-number.ts';
-import { commonWords } from './null-words.ts';
+import { lossesOf } from './losses.ts';
+import { commonWords, noValueWords } from './null-words.ts';
 import { shownText } from './shown-text.ts';
+import { booleanRemark, spelledAs, type Spelled } from './spellings.ts';
 
 const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group): number => {
   let count = counters[counter]!;
-  for (const one of texts.values()) count += counters[one]!;
+  for (const one of texts.values()) count += counters[one.counter]!;
   return count;
 };
 
@@ -21,31 +23,28 @@ const summaryOf = (
   groups: readonly Group[] = [...column.groups.values()],
 ): Summary => {
   const text = column.counters[counterOf.text]!;
-  const least = (key: 'least' | 'lengthMin' | 'dateMin'): number =>
-    Math.min(...groups.map((one) => one[key]));
-  const most = (key: 'most' | 'integers' | 'decimals' | 'lengthMax' | 'dateMax'): number =>
-    Math.max(...groups.map((one) => one[key]));
-  const some = (key: 'hasTimeOfDay' | 'hasUpperCase' | 'hasLowerCase' | 'hasPlus'): boolean =>
-    groups.some((one) => one[key]);
+  const least = (key: 'least' | 'decimalsMin'): number => Math.min(...groups.map((one) => one[key]));
+  const most = (key: 'most' | 'integers' | 'decimals'): number => Math.max(...groups.map((one) => one[key]));
+  const some = (key: 'hasTimeOfDay' | 'hasExponent' | 'isInexact'): boolean => groups.some((one) => one[key]);
   return {
     name,
     groups,
+    examples: groups.flatMap(({ forms }) => [...forms.values()]),
     all: text > 0 || groups.length === 0 ? 0 : groups.reduce((mask, one) => mask & one.mask, -1),
     values: groups.reduce((sum, one) => sum + countOf(column, one), text),
     least: least('least'),
     most: most('most'),
     integers: most('integers'),
     decimals: most('decimals'),
-    lengthMin: least('lengthMin'),
-    lengthMax: most('lengthMax'),
-    dateMin: least('dateMin'),
-    dateMax: most('dateMax'),
+    decimalsMin: least('decimalsMin'),
     hasTimeOfDay: some('hasTimeOfDay'),
-    hasUpperCase: some('hasUpperCase'),
-    hasLowerCase: some('hasLowerCase'),
-    hasPlus: some('hasPlus'),
+    hasExponent: some('hasExponent'),
+    isInexact: some('isInexact'),
   };
 };
+
+const keptTexts = ({ groups }: Summary): readonly string[] =>
+  groups.flatMap(({ texts }) => [...texts.keys()]);
 
 const booleanPairs = [
   ['true', 'false'],
@@ -54,61 +53,148 @@ const booleanPairs = [
   ['y', 'n'],
 ] as const;
 
-/** Needs both words of a pair and no other words: a column of Y alone may later have N, S and W. */
-const decideBoolean = ({ groups }: Summary): TypeChoice | undefined => {
-  if (groups.some(({ isFull }) => isFull)) return undefined;
-  const words = new Set(groups.flatMap(({ texts }) => [...texts.keys()].map((text) => text.toLowerCase())));
-  const isPair = words.size === 2 && booleanPairs.some((pair) => pair.every((word) => words.has(word)));
-  return isPair ? { type: 'boolean', options: {}, isOneToOne: false } : undefined;
+/**
+ * Needs both words of a pair, each in one spelling, and no other words: a column of Y alone may
+ * later have N, S and W, and `unknown` is a third answer.
+ */
+const decideBoolean = (summary: Summary, words: readonly string[]): TypeChoice | undefined => {
+  const texts = keptTexts(summary);
+  if (texts.length !== 2 || summary.groups.some(({ isFull }) => isFull)) return undefined;
+  if (words.some((word) => !noValueWords.has(word))) return undefined;
+  const isOf = (text: string, word: string): boolean => text.toLowerCase() === word;
+  for (const [yes, no] of booleanPairs) {
+    const [first, second] = [yes, no].map((word) => texts.find((text) => isOf(text, word)));
+    if (first === undefined || second === undefined) continue;
+    const options = first === 'true' && second === 'false' ? {} : { true: [first], false: [second] };
+    return { type: 'boolean', options, isOneToOne: true };
+  }
+  return undefined;
 };
 
-const decideOther = ({ all, hasUpperCase, hasLowerCase }: Summary): TypeChoice | undefined => {
-  if ((all & bit.uuid) !== 0)
-    return { type: 'uuid', options: {}, isOneToOne: !(hasUpperCase && hasLowerCase) };
-  return (all & bit.json) === 0 ? undefined : { type: 'jsonb', options: {}, isOneToOne: false };
+const decideOther = ({ all, examples }: Summary): TypeChoice | undefined => {
+  if ((all & bit.uuid) !== 0) {
+    const [upper, lower] = [/[A-F]/, /[a-f]/].map((letter) => examples.some(({ text }) => letter.test(text)));
+    return { type: 'uuid', options: {}, isOneToOne: !(upper && lower) };
+  }
+  // jsonb drops the first of two equal keys, orders the keys, and writes numbers in its own way.
+  return (all & bit.json) === 0 ? undefined : { type: 'json', options: {}, isOneToOne: false };
 };
 
 const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
 
 const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
 
-/** Least number of usual values, such as dates, for a remark about the other texts of a column. */
-const usualMin = 20;
+type Words = readonly (readonly [text: string, word: Word])[];
 
-const timesText = (column: ColumnEvidence, [text, counter]: readonly [string, number]): string =>
-  `${shownText(text)} ${formatCount(column.counters[counter]!)}×`;
+/** How a column is decided. `isTrimmed`: the dialect removes blanks around every field. */
+interface Deciding {
+  readonly isTrimmed: boolean;
+  /** The header is repeated, so its name is not a value. */
+  readonly isRepeated: boolean;
+}
 
-type Words = readonly (readonly [word: string, counter: number])[];
+const usually: Deciding = { isTrimmed: true, isRepeated: false };
 
-const decided = (column: ColumnEvidence, choice: TypeChoice, values: number, more: Words = []): Decision => {
-  const { counters, isPadded } = column;
-  const words = [...column.words, ...more].map(([word, counter]) => [word, counters[counter]!] as const);
-  const empty = counters[counterOf.empty]! + counters[counterOf.blank]!;
-  const missing = words.reduce((sum, [, count]) => sum + count, empty);
-  return { ...choice, missing, words, values, isPadded, losses: [], doubts: [], alternatives: [] };
+const blanksListedMax = 8;
+
+/** Types whose option `spelling` also removes blanks, if they have no other option of spelling. */
+const trimming = new Set([
+  'integer',
+  'bigint',
+  'numeric',
+  'double',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+  'uuid',
+]);
+
+/** Returns the choice with blanks removed in this column alone, or undefined if it cannot do that. */
+const trimmedAlone = (choice: TypeChoice, column: ColumnEvidence, words: Words): TypeChoice | undefined => {
+  const { padded, blanks } = column;
+  if (blanks.size > blanksListedMax) return undefined;
+  if (padded === undefined) return choice;
+  const isPlain = Object.keys(choice.options).every((name) => name === 'precision' || name === 'scale');
+  return isPlain && words.length === 0 && trimming.has(choice.type)
+    ? { ...choice, options: { ...choice.options, spelling: 'server' } }
+    : undefined;
 };
 
-const decideSummary = (summary: Summary): TypeChoice | Doubt =>
-  decideBoolean(summary) ??
-  decideOther(summary) ??
-  decideMoment(summary) ??
-  decideNumber(summary) ??
-  textChoice;
+/** Returns the decision for a type, or undefined if blanks around the values stand in its way. */
+const decided = (
+  column: ColumnEvidence,
+  found: TypeChoice,
+  summary: Summary,
+  { isTrimmed }: Deciding,
+  more: Words = [],
+): Decision | undefined => {
+  const { counters, blanks } = column;
+  const isText = found.type === 'text';
+  const words = isText ? [] : [...column.words, ...more];
+  const choice = isText || isTrimmed ? found : trimmedAlone(found, column, words);
+  if (choice === undefined) return undefined;
+  const blank = counters[counterOf.blank]!;
+  const asText = isText ? sumOf(column, column.words) + (isTrimmed ? 0 : blank) : 0;
+  const listed = words.map(([word, { counter }]) => [word, counters[counter]!] as const);
+  const all = summary.values + counters[counterOf.empty]! + blank + sumOf(column, column.words);
+  const values = summary.values + asText;
+  return {
+    ...choice,
+    missing: all + sumOf(column, more) - values,
+    words: listed,
+    blanks: isText || isTrimmed ? [] : [...blanks.keys()],
+    values,
+    losses: lossesOf(choice, column, summary, words, isTrimmed),
+    doubts: [],
+    alternatives: [],
+  };
+};
+
+const sumOf = ({ counters }: ColumnEvidence, words: Iterable<readonly [string, Word]>): number => {
+  let sum = 0;
+  for (const [, { counter }] of words) sum += counters[counter]!;
+  return sum;
+};
+
+const decideSummary = (
+  summary: Summary,
+  spelled: Spelled | undefined,
+  words: readonly string[],
+): TypeChoice | Doubt => {
+  const found =
+    decideBoolean(summary, words) ?? decideOther(summary) ?? decideMoment(summary) ?? decideNumber(summary);
+  if (found !== undefined || spelled === undefined) return found ?? textChoice;
+  const { choice, remark } = spelled;
+  if (remark === undefined) return choice ?? textChoice;
+  return { doubt: remark, alternatives: choice === undefined ? [] : [{ label: 'numbers', choice }] };
+};
 
 type Open = Pick<Decision, 'doubts' | 'alternatives'>;
 
-const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Open | undefined => {
-  const numbers = bit.decimal | bit.comma;
-  const likely: readonly (readonly [mask: number, what: string])[] = [
-    [numbers, 'numbers'],
-    [bit.zeros, 'whole numbers, some with leading zeros'],
-    [bit.dateAlone, 'dates'],
-    [bit.isoTimestamp | bit.dateAndTime | bit.timestamptz, 'timestamps'],
-  ];
+const timesText = (column: ColumnEvidence, [text, { counter }]: readonly [string, Word]): string =>
+  `${shownText(text)} ${formatCount(column.counters[counter]!)}×`;
+
+/** Least number of usual values, such as dates, for a remark; or twice as many as other texts. */
+const usualMin = 20;
+const usualShare = 2;
+
+const likely: readonly (readonly [mask: number, what: string])[] = [
+  [bit.decimal | bit.comma | bit.grouped | bit.groupedByPoint, 'numbers'],
+  [bit.zeros, 'whole numbers, some with leading zeros'],
+  [bit.dateAlone, 'dates'],
+  [bit.isoTimestamp | bit.dateAndTime | bit.timestamptz, 'timestamps'],
+];
+
+/** Returns a remark about a column of which nearly all values are numbers, or dates. */
+const oddOnes = (column: ColumnEvidence, summary: Summary, deciding: Deciding): Open | undefined => {
+  const { name, groups, values } = summary;
   for (const [mask, what] of likely) {
     const odd = groups.filter((group) => (group.mask & mask) === 0);
     const others = odd.reduce((sum, group) => sum + countOf(column, group), 0);
-    if (odd.length === 0 || values - others < usualMin || odd.some(({ isFull }) => isFull)) continue;
+    const usual = values - others;
+    if (odd.length === 0 || odd.some(({ isFull }) => isFull)) continue;
+    if (usual < usualMin && usual <= usualShare * others) continue;
     const words = odd.flatMap(({ texts }) => [...texts]);
     const shown = words.slice(0, 4).map((word) => timesText(column, word));
     const orNone = words.some(([word]) => /\p{L}{2}/u.test(word))
@@ -119,118 +205,71 @@ const oddOnes = (column: ColumnEvidence, { name, groups, values }: Summary): Ope
       name,
       groups.filter((group) => !odd.includes(group)),
     );
-    const found = decideSummary(rest);
+    const found = decideSummary(rest, undefined, []);
     const choice = isDoubt(found) ? found.alternatives[0]?.choice : found;
     const isPossible =
       choice !== undefined && choice.type !== 'text' && column.counters[counterOf.text] === 0;
+    const decision = isPossible ? decided(column, choice, rest, deciding, words) : undefined;
     return {
       doubts: [
-        `${formatCount(values - others)} of ${formatCount(values)} are ${what}, ${shown.join(', ')} not: kept as text; if they mean no value, declare them as \`nulls\`${orNone}`,
+        `${formatCount(usual)} of ${formatCount(values)} are ${what}, ${shown.join(', ')} not: kept as text; if they mean no value, name them with \`--null\`${orNone}`,
       ],
-      alternatives: isPossible
-        ? [
-            {
-              label: `${choice.type}, and no value for the others`,
-              decision: decided(column, choice, rest.values, words),
-            },
-          ]
-        : [],
+      alternatives:
+        decision === undefined ? [] : [{ label: `${decision.type}, and no value for the others`, decision }],
     };
   }
   return undefined;
 };
 
-/** Values that need options. All values must match `pattern`, and at least one value `ofSome`. */
-const spellings: readonly (readonly [pattern: RegExp, doubt: string, ofSome?: RegExp])[] = [
-  [
-    /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,
-    'amounts of money: kept as text; `column.numeric(…).map(…)` reads them without their sign',
-  ],
-  [/^[-+]?[\d.,]+\s?%$/, "percentages: kept as text; `column.numeric(…, { percent: 'number' })` reads them"],
-  [
-    /^[-+]?\d{1,3}(?:[\u00a0\u202f]\d{3})*(?:[.,]\d+)?$/,
-    String.raw`numbers with a no-break space between thousands: kept as text; \`column.numeric(…, { thousands: '\u00a0' })\` reads them, \u202f if it is a narrow one`,
-  ],
-  [
-    /^[-+]?(?:\d{1,2}(?:,\d\d)*,\d{3}|\d{1,3})(?:\.\d+)?$/,
-    "numbers in Indian groups: kept as text; `column.numeric(…, { thousands: ',', grouping: 'indian' })` reads them",
-  ],
-  [
-    /^\d{1,2}([./-])\d{1,2}\1\d{2}$/,
-    "dates with a year of two digits: kept as text; `column.date(…, { format: 'DD.MM.YY' })`, or whatever their order is, reads them",
-  ],
-  [
-    /^(?:[-+]?[\d.,]+|\([\d.,]+\))$/,
-    "negative numbers in parentheses: kept as text; `column.numeric(…).map((text) => text.replace(/^\\((.*)\\)$/, '-$1'))` reads them",
-    /^\(/,
-  ],
-];
-
-const booleanWords = [
-  ['ja', 'nein'],
-  ['oui', 'non'],
-  ['si', 'no'],
-  ['sí', 'no'],
-  ['sim', 'não'],
-  ['wahr', 'falsch'],
-  ['vrai', 'faux'],
-  ['да', 'нет'],
-  ['on', 'off'],
-] as const;
-
-const spelled = ({ groups }: Summary): readonly string[] => {
-  const texts = groups.flatMap((group) => [...group.texts.keys()]);
-  if (texts.length === 0) return [];
-  const found = spellings.find(
-    ([pattern, , ofSome = pattern]) =>
-      texts.every((text) => pattern.test(text)) && texts.some((text) => ofSome.test(text)),
-  );
-  if (found !== undefined) return [`${shownText(texts[0]!)}: ${found[1]}`];
-  const words = [...new Set(texts.map((text) => text.toLowerCase()))];
-  const pair = booleanWords.find((one) => one.every((word) => words.includes(word)));
-  if (pair === undefined || words.length > 2 || groups.some(({ isFull }) => isFull)) return [];
-  const [yes, no] = pair.map((word) =>
-    texts
-      .filter((text) => text.toLowerCase() === word)
-      .map(shownText)
-      .join(', '),
-  );
-  return [
-    `only ${yes} and ${no}: kept as text; \`column.boolean(…, { true: [${yes}], false: [${no}] })\` reads them`,
-  ];
-};
-
-const textDoubts = (column: ColumnEvidence, summary: Summary): Open => {
-  const odd = oddOnes(column, summary);
+const textDoubts = (column: ColumnEvidence, summary: Summary, deciding: Deciding): Open => {
+  const odd = oddOnes(column, summary, deciding);
   const words = [...column.words].filter(([word]) => !commonWords.has(word));
   const shown = words.map((word) => timesText(column, word));
   const kept = `${shown.join(', ')}: kept as text; if that means no value, declare it as \`nulls\``;
+  const isFew = !summary.groups.some(({ isFull }) => isFull) && column.counters[counterOf.text] === 0;
+  const truth = isFew ? booleanRemark(keptTexts(summary)) : undefined;
   return {
-    doubts: [...(odd?.doubts ?? []), ...spelled(summary), ...(shown.length === 0 ? [] : [kept])],
+    doubts: [
+      ...(odd?.doubts ?? []),
+      ...(truth === undefined ? [] : [truth]),
+      ...(shown.length === 0 ? [] : [kept]),
+    ],
     alternatives: odd?.alternatives ?? [],
   };
 };
 
-/** Decides a column's type. `isRepeated`: the header is repeated, so its name is not a value. */
-export const decideColumn = (column: ColumnEvidence, name: string, isRepeated = false): Decision => {
-  const { counters, words, isPadded } = column;
+const blanksDoubt =
+  'other columns have blanks around their texts, too: kept as text; `--trim yes` removes all of them';
+
+/** Decides a column's type. */
+export const decideColumn = (column: ColumnEvidence, name: string, how: Partial<Deciding> = {}): Decision => {
+  const deciding = { ...usually, ...how };
   const isName = ({ isFull, texts }: Group): boolean => !isFull && texts.size === 1 && texts.has(name);
   const groups = [...column.groups.values()];
-  const summary = summaryOf(column, name, isRepeated ? groups.filter((one) => !isName(one)) : groups);
-  const found = summary.values === 0 ? textChoice : decideSummary(summary);
-  if (!isDoubt(found) && found.type !== 'text') return decided(column, found, summary.values);
-  const empty = counters[counterOf.empty]! + counters[counterOf.blank]!;
-  const values = [...words.values()].reduce((sum, counter) => sum + counters[counter]!, summary.values);
-  const open: Open = isDoubt(found)
-    ? {
-        doubts: [found.doubt],
-        alternatives: found.alternatives.map(({ label, choice }) => ({
-          label,
-          decision: decided(column, choice, summary.values),
-        })),
-      }
-    : textDoubts(column, summary);
-  return { ...textChoice, missing: empty, words: [], values, isPadded, losses: [], ...open };
+  const summary = summaryOf(
+    column,
+    name,
+    deciding.isRepeated ? groups.filter((one) => !isName(one)) : groups,
+  );
+  const first = keptTexts(summary)[0] ?? '';
+  const spelled = spelledAs(column.spellings & column.someSpellings, first);
+  const found = summary.values === 0 ? textChoice : decideSummary(summary, spelled, [...column.words.keys()]);
+  const typed =
+    isDoubt(found) || found.type === 'text' ? undefined : decided(column, found, summary, deciding);
+  if (typed !== undefined) return typed;
+  const text = decided(column, textChoice, summary, deciding)!;
+  if (!isDoubt(found))
+    return {
+      ...text,
+      ...(found.type === 'text'
+        ? textDoubts(column, summary, deciding)
+        : { doubts: [`${found.type}, but ${blanksDoubt}`] }),
+    };
+  const alternatives = found.alternatives.flatMap(({ label, choice }) => {
+    const decision = decided(column, choice, summary, deciding);
+    return decision === undefined ? [] : [{ label, decision }];
+  });
+  return { ...text, doubts: [found.doubt], alternatives };
 };
 
 export const onlyValue = (column: ColumnEvidence): string | undefined => {

@@ -4,7 +4,6 @@ import type { Dialect } from '../../core/declaration.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
 import { chooseKey } from './choose-key.ts';
 import type { Decision } from './contract.ts';
-import { counterOf } from './column-evidence.ts';
 import { decideColumn } from './decide.ts';
 import { otherDialects } from './dialect.ts';
 import { guessedEncoding } from './encoding.ts';
@@ -156,10 +155,16 @@ const withDialects = async (
   return best;
 };
 
-/** True if numbers are padded with blanks, or if a field of blanks means "no value". */
-const trims = ({ columns }: TableEvidence, decisions: readonly Decision[]): boolean =>
-  columns.some(({ counters }) => counters[counterOf.blank]! > 0) ||
-  decisions.some(({ isPadded, type }) => isPadded && type !== 'text');
+/**
+ * True if blanks around the fields of some columns stand in the way of their types, and no text has
+ * blanks around it, so that it loses nothing if every field is trimmed.
+ */
+const mayTrim = ({ columns }: TableEvidence, decisions: readonly Decision[]): boolean => {
+  const withBlanks = decisions.filter(
+    (_, index) => columns[index]!.padded !== undefined || columns[index]!.blanks.size > 0,
+  );
+  return withBlanks.length > 0 && withBlanks.every(({ type }) => type !== 'text');
+};
 
 const remarksOf = (firsts: readonly DraftFile[]): readonly string[] =>
   firsts.length === 1
@@ -174,9 +179,12 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
   const { evidence, header, bytes, encodings } = best;
   const { columns, records, faults, keys } = evidence;
   const repeats = headerRepeats(columns, header);
-  const decisions = columns.map((column, index) => decideColumn(column, header[index]!, repeats > 0));
+  const decide = (isTrimmed: boolean): readonly Decision[] =>
+    columns.map((column, index) =>
+      decideColumn(column, header[index]!, { isRepeated: repeats > 0, isTrimmed }),
+    );
   const isTrimmed =
-    [...best.dialects.values()].some(({ trim }) => trim === true) || trims(evidence, decisions);
+    [...best.dialects.values()].some(({ trim }) => trim === true) || mayTrim(evidence, decide(true));
   const dialectOf = (file: DraftFile): Dialect => ({
     ...best.dialects.get(mannerOf(file))!,
     trim: isTrimmed,
@@ -191,7 +199,7 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
     }),
     dialect: dialectOf(files[0]!),
     header,
-    decisions,
+    decisions: decide(isTrimmed),
     repeats,
     key: chooseKey(found, columns, header, records),
     isKeyUnknown: keys.isLost,

@@ -5,7 +5,7 @@ import { grammarOf, isBlankByte } from '../../format/records/grammar.ts';
 import { isStorable } from '../../format/records/raw-text.ts';
 import type { RecordBlock } from '../../format/records/record-blocks.ts';
 import { recordBytes } from '../../format/records/record-parser.ts';
-import { counterOf, observeBytes, type ColumnEvidence } from './column-evidence.ts';
+import { counterOf, observeBytes, type ColumnEvidence, type Where } from './column-evidence.ts';
 import { contentFinder, type FindContent } from './field-content.ts';
 import { hashBytes, type Hashes } from './keys.ts';
 import { nullWords } from './null-words.ts';
@@ -58,7 +58,7 @@ export const createFieldCounter = (
   const grammar = grammarOf(dialect, columns.length, 'lf');
   const quote = grammar.quote === -1 ? noQuote : grammar.quote;
   const mayBeNull = new Uint8Array(noQuote + 1);
-  for (const word of [' ', '\t', ...nullWords]) mayBeNull[word.charCodeAt(0)] = 1;
+  for (const word of [' ', '\t', ...(columns[0]?.nulls ?? nullWords)]) mayBeNull[word.charCodeAt(0)] = 1;
   mayBeNull[quote] = 1;
   const room = allSlotBits - Math.ceil(Math.log2(columns.length));
   const bytes = Buffer.alloc(batchBytes + wordsBytes);
@@ -198,7 +198,13 @@ const mayBeWord = ({ bytes, quote, mayBeNull }: FieldCounter, from: number, to: 
   );
 };
 
-const countColumn = (counter: FieldCounter, index: number): void => {
+/** True if the field begins or ends with a blank, also within quotes. */
+const isPaddedAt = ({ bytes, quote }: FieldCounter, from: number, to: number): boolean => {
+  const inQuotes = Number(bytes[from] === quote && bytes[to - 1] === quote);
+  return isBlankByte(bytes[from + inQuotes]) || isBlankByte(bytes[to - 1 - inQuotes]);
+};
+
+const countColumn = (counter: FieldCounter, index: number, where: Where, first: number): void => {
   const { bytes, bounds, records, columns } = counter;
   const column = columns[index]!;
   const { counters, singles } = column;
@@ -207,20 +213,27 @@ const countColumn = (counter: FieldCounter, index: number): void => {
   for (let record = 0, at = index; record < records; record += 1, at += step) {
     const from = bounds[at]! + 1;
     const to = bounds[at + 1]!;
+    where.record = first + record;
     if (to - from <= 1) {
       const byte = to === from ? 0 : bytes[from]!;
       const known = singles[byte]!;
       if (known === 0) singles[byte] = countText(counter, column, from, to) + 1;
       else counters[known - 1]! += 1;
-    } else if (column.alive === 0 && !mayBeWord(counter, from, to)) texts += 1;
+    } else if (
+      column.isText &&
+      !mayBeWord(counter, from, to) &&
+      (column.padded !== undefined || !isPaddedAt(counter, from, to))
+    )
+      texts += 1;
     else if (column.usual !== undefined) countUsual(counter, column, column.usual, from, to);
     else countText(counter, column, from, to);
   }
   counters[counterOf.text]! += texts;
 };
 
-export const countFields = (counter: FieldCounter): void => {
-  for (let index = 0; index < counter.columns.length; index += 1) countColumn(counter, index);
+/** Counts the fields that were found. `first`: the index of the first record in its block. */
+export const countFields = (counter: FieldCounter, where: Where, first: number): void => {
+  for (let index = 0; index < counter.columns.length; index += 1) countColumn(counter, index, where, first);
 };
 
 /** Hashes a field of the batch. */

@@ -34,8 +34,8 @@ export const hasHeader = (records: readonly (readonly string[])[]): boolean => {
 
 const timesNamed = ({ groups, counters }: ColumnEvidence, name: string): number => {
   for (const { texts } of groups.values()) {
-    const counter = texts.get(name);
-    if (counter !== undefined) return counters[counter]!;
+    const word = texts.get(name);
+    if (word !== undefined) return counters[word.counter]!;
   }
   return 0;
 };

@@ -15,8 +15,8 @@ export interface Loss {
   readonly what: string;
   /** The first text that changes. `becomes`: what production has instead; absent: nothing. */
   readonly example?: (Example & { readonly becomes?: string }) | undefined;
-  /** How it is kept, with the flag: `--type born=text keeps the text`. */
-  readonly keep: string;
+  /** How it is kept. Absent for a column that can be text: `--type column=text`. */
+  readonly keep?: string | undefined;
 }
 
 const exampleText = ({ example }: Loss): string => {
@@ -27,4 +27,5 @@ const exampleText = ({ example }: Loss): string => {
 };
 
 /** Returns the line of the report, and of the pipeline's comments, without its `!`. */
-export const lossText = (loss: Loss): string => `${loss.what}${exampleText(loss)}; ${loss.keep}`;
+export const lossText = (loss: Loss, column = ''): string =>
+  `${loss.what}${exampleText(loss)}; ${loss.keep ?? `\`--type ${column}=text\` keeps the text`}`;

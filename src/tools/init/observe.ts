@@ -5,7 +5,15 @@ import { isFaulty, type RecordParser } from '../../format/records/record-parser.
 import type { RecordBlock } from '../../format/records/record-blocks.ts';
 import type { Dialect } from '../../core/declaration.ts';
 import type { RejectCode } from '../../core/model.ts';
-import { counterOf, createColumnEvidence, observeText, type ColumnEvidence } from './column-evidence.ts';
+import {
+  counterOf,
+  createColumnEvidence,
+  createWhere,
+  observeText,
+  type ColumnEvidence,
+  type Where,
+} from './column-evidence.ts';
+import { nullWords } from './null-words.ts';
 import { keyColumns } from './choose-key.ts';
 import {
   columnsFollowed,
@@ -39,6 +47,7 @@ export interface FaultSeen {
 }
 
 export interface TableEvidence {
+  readonly where: Where;
   readonly names: readonly string[];
   readonly columns: readonly ColumnEvidence[];
   readonly keys: KeySearch;
@@ -51,9 +60,16 @@ export interface TableEvidence {
   faulty: number;
 }
 
-export const createTableEvidence = (names: readonly string[], dialect: Dialect): TableEvidence => {
-  const columns = names.map(createColumnEvidence);
+/** `nulls`: texts that may mean "no value". */
+export const createTableEvidence = (
+  names: readonly string[],
+  dialect: Dialect,
+  nulls: ReadonlySet<string> = nullWords,
+): TableEvidence => {
+  const where = createWhere();
+  const columns = names.map(() => createColumnEvidence(where, nulls));
   return {
+    where,
     names,
     columns,
     keys: createKeySearch(names.length),
@@ -125,13 +141,13 @@ const takeTexts = (
   to: number,
   observing: Observing,
 ): void => {
-  const { columns } = table;
+  const { columns, where } = table;
   const isPadded = observing.dialect.ragged === 'pad';
-  const lineOf = (index: number): number => block.position.line + block.spans.lines[index]!;
   for (let first = from; first < to; first += recordsAtOnce) {
     const last = Math.min(to, first + recordsAtOnce);
     for (const [index, record] of observing.parse(block, first, last).entries()) {
-      const at = { file: observing.file, line: lineOf(first + index) };
+      where.record = first + index;
+      const at = { file: where.file, line: where.lineOf(where.record) };
       if (isFaulty(record)) {
         const { code, reason } = record.faults[0]!;
         addFault(table, { code, reason, ...at });
@@ -152,7 +168,9 @@ const takeTexts = (
 };
 
 export const observeBlock = (table: TableEvidence, block: RecordBlock, observing: Observing): void => {
-  const { fieldCounter } = table;
+  const { fieldCounter, where } = table;
+  where.file = observing.file;
+  where.lineOf = (record) => block.position.line + block.spans.lines[record]!;
   if (fieldCounter === undefined || observing.dialect !== table.dialect) {
     takeTexts(table, block, 0, block.spans.starts.length, observing);
     return;
@@ -163,7 +181,7 @@ export const observeBlock = (table: TableEvidence, block: RecordBlock, observing
     const found = findFields(fieldCounter, block, at, recordsMax, isText);
     // Where many records are irregular, large batches would be copied for a few records each.
     recordsMax = Math.min(batchRecords, 2 * found + 8);
-    countFields(fieldCounter);
+    countFields(fieldCounter, where, at);
     table.records += found;
     observeKeys(table, 0, found, (record, column, into, target) =>
       hashField(fieldCounter, record, column, into, target),

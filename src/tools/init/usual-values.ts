@@ -54,6 +54,8 @@ const isUsualNumber = (usual: Usual, bytes: Buffer, from: number, to: number): b
   const decimals = at - start - integers - 1;
   if (at < to || to === start || integers > integersMax || decimals > decimalsMax) return false;
   const size = decimals > 0 ? value / powers[decimals]! : value;
+  // The server writes -0 without its sign.
+  if (isNegative && value === 0) return false;
   const form = (((((zeros << 5) | integers) << 5) | (decimals + 1)) << 1) | Number(isNegative);
   if (!isKnown(usual, form)) return false;
   const { group } = usual;
@@ -110,7 +112,9 @@ const isUsualMoment = (usual: Usual, bytes: Buffer, from: number, to: number): b
   at = end;
   if (at < to && bytes[at] === POINT) for (at += 1; at < to && isDigit(bytes[at]!);) at += 1;
   if (at - end > fractionMax || to - at > offsetMax) return false;
-  let form = (separator * 2 + Number(hasSeconds)) * 8 + at - end;
+  // The server writes decimals of a second without zeros at the end.
+  const isCut = at > end && bytes[at - 1] === ZERO;
+  let form = ((separator * 2 + Number(hasSeconds)) * 8 + at - end) * 2 + Number(isCut);
   for (; at < to; at += 1) {
     if (bytes[at]! >= 128) return false;
     form = form * 128 + bytes[at]!;
@@ -118,7 +122,8 @@ const isUsualMoment = (usual: Usual, bytes: Buffer, from: number, to: number): b
   return isKnown(usual, form);
 };
 
-const numbers = bit.whole | bit.zeros | bit.decimal | bit.float;
+/** Not `float` alone: whether a double writes a number as the file does depends on its value. */
+const numbers = bit.whole | bit.zeros | bit.decimal;
 const moments = dateBit('YYYY-MM-DD') | bit.isoTime | bit.isoTimestamp | bit.timestamptz;
 const timestamps = bit.isoTimestamp | bit.dateAndTime;
 

@@ -176,17 +176,16 @@ export const initText = ({ tables }: InitDraft, name: string, file: string): str
   pipelineText({ name, tables, file });
 
 /**
- * Applies an alternative that the user chose. Sets `trim` if the new type needs it, and removes the
- * primary key if the column can no longer be in it.
+ * Applies an alternative that the user chose. Removes the primary key if the column can no longer be
+ * in it.
  */
 export const settleColumn = (table: WrittenTable, index: number, decision: Decision): WrittenTable => {
-  const { dialect, key } = table;
+  const { key } = table;
   const isInKey = key?.includes(index) === true;
   const mayBeInKey = decision.missing === 0 && decision.isOneToOne;
   return {
     ...table,
     decisions: table.decisions.with(index, decision),
-    dialect: decision.isPadded && dialect.trim === false ? { ...dialect, trim: true } : dialect,
     key: isInKey && !mayBeInKey ? undefined : key,
   };
 };

@@ -128,14 +128,15 @@ const evidenceOf = ({ values, missing, words, range }: Decision): string => {
 
 const columnLines = (table: WrittenTable, name: string, index: number): readonly string[] => {
   const decision = table.decisions[index]!;
-  const { type, options, words, missing, doubts, losses } = decision;
-  const nulls = words.length === 0 ? {} : { nulls: words.map(([word]) => word) };
+  const { type, options, words, blanks, missing, doubts, losses } = decision;
+  const tokens = [...words.map(([word]) => word), ...blanks];
+  const nulls = tokens.length === 0 ? {} : { nulls: tokens };
   const all = { ...options, ...nulls };
   const second = Object.keys(all).length === 0 ? '' : `, ${objectText(all)}`;
   const column = `column.${type}(${fieldText(table.header, index)}${second})`;
   const nullable = missing > 0 || decision.values === 0 ? '.nullable()' : '';
   return [
-    ...losses.map((loss) => `        // ! ${lossText(loss)}`),
+    ...losses.map((loss) => `        // ! ${onOneLine(lossText(loss, name))}`),
     ...doubts.map((doubt) => `        // ${onOneLine(doubt)}`),
     `        ${name}: ${column}${nullable}, // ${evidenceOf(decision)}`,
   ];
@@ -163,7 +164,7 @@ const tableLines = (table: WrittenTable): readonly string[] => {
     ...(left > 0 ? [`${plural(left, 'field')} without a name and always empty: left out`] : []),
   ];
   return [
-    ...table.losses.map((loss) => `    // ! ${lossText(loss)}`),
+    ...table.losses.map((loss) => `    // ! ${onOneLine(lossText(loss))}`),
     ...remarks.map((remark) => `    // ${onOneLine(remark)}`),
     `    ${table.name}: {`,
     `      source: ${sourceText(table)},`,

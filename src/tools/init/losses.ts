@@ -1,0 +1,120 @@
+// Finds what a type changes in the texts of a column: what is written back is compared with the file.
+
+import { formatCount } from '../../core/wording.ts';
+import { trimBlanks } from '../../format/records/blanks.ts';
+import { writeBack } from '../write-back.ts';
+import { formsMax, type ColumnEvidence } from './column-evidence.ts';
+import type { Summary, TypeChoice, Word } from './contract.ts';
+import type { Example, Loss } from './loss.ts';
+import { shownText } from './shown-text.ts';
+
+type Changed = Example & { readonly becomes: string };
+type Bare = Pick<TypeChoice, 'type' | 'options'>;
+
+/** Returns the texts that the type changes, or undefined if it refuses one of them. */
+export const changedBy = (choice: Bare, examples: readonly Example[]): readonly Changed[] | undefined => {
+  const back = writeBack(choice);
+  const changed: Changed[] = [];
+  for (const example of examples) {
+    const becomes = back(example.text);
+    if (becomes === undefined) return undefined;
+    if (becomes !== example.text) changed.push({ ...example, becomes });
+  }
+  return changed;
+};
+
+/** Returns the first choice that changes no text; otherwise the last, which accepts every text. */
+export const mostFaithful = (examples: readonly Example[], choices: readonly Bare[]): TypeChoice => {
+  const exact = choices.find((choice) => changedBy(choice, examples)?.length === 0);
+  // Texts of one form differ in their digits alone, except for offsets.
+  const isOneForm = examples.length === 1 && choices[0]!.type !== 'timestamptz';
+  return { ...(exact ?? choices.at(-1)!), isOneToOne: exact !== undefined || isOneForm };
+};
+
+const whatChanges = ({ type }: Bare, { text }: Changed): string => {
+  if (type === 'timestamptz') return 'offsets (the instant is kept, in UTC)';
+  if (type === 'uuid') return 'capitals and braces';
+  if (type === 'date' || type.startsWith('time')) return 'the different forms of dates and times';
+  if (text.startsWith('+')) return 'plus signs';
+  if (/^[-.\d]+e/i.test(text)) return 'exponents';
+  if (/^-?0\d/.test(text)) return 'leading zeros';
+  if (/^-?[.,]|[.,]$/.test(text)) return 'numbers without a digit before or after the point';
+  return `texts that ${type} writes differently`;
+};
+
+const allTexts = ({ groups }: Summary): readonly Example[] =>
+  groups.flatMap(({ texts }) => Array.from(texts.values(), ({ example }) => example));
+
+/** The texts by which the type is judged: one of each form; a double by every text there is. */
+const judged = ({ type }: Bare, summary: Summary): readonly Example[] =>
+  type === 'double'
+    ? [...allTexts(summary), ...summary.groups.flatMap(({ changedByDouble: one }) => one ?? [])]
+    : summary.examples;
+
+/** True if the forms of a group do not show whether each of its texts is kept. */
+const isUnjudged = ({ type }: Bare, { groups }: Summary): boolean =>
+  groups.some(
+    ({ forms, isFull, isOfDoubles }) =>
+      forms.size >= formsMax || (type === 'double' && isFull && !isOfDoubles),
+  );
+
+const ofForms = (choice: Bare, summary: Summary): readonly Loss[] => {
+  if (['text', 'varchar', 'json'].includes(choice.type)) return [];
+  const losses = new Map<string, Loss>();
+  for (const example of changedBy(choice, judged(choice, summary)) ?? []) {
+    const what = whatChanges(choice, example);
+    if (!losses.has(what)) losses.set(what, { what, example });
+  }
+  const [example] = summary.examples;
+  if (losses.size === 0 && isUnjudged(choice, summary))
+    losses.set('', { what: 'perhaps the way in which values are written', example });
+  return [...losses.values()];
+};
+
+const ofYears = ({ options }: Bare, { examples: [example] }: Summary): readonly Loss[] => {
+  const formats = [options['format'] as string | readonly string[] | undefined].flat();
+  if (!formats.some((format) => /(?<!Y)YY(?!Y)/.test(format ?? ''))) return [];
+  return [
+    { what: 'centuries: years 69 to 99 become 1969 to 1999, and 00 to 68 become 2000 to 2068', example },
+  ];
+};
+
+const ofWords = (
+  { counters }: ColumnEvidence,
+  words: readonly (readonly [text: string, word: Word])[],
+): readonly Loss[] => {
+  const [first] = words;
+  if (first === undefined) return [];
+  const shown = words.map(([text, { counter }]) => `${shownText(text)} ${formatCount(counters[counter]!)}×`);
+  return [{ what: `words that become null, ${shown.join(', ')}`, example: first[1].example }];
+};
+
+const ofBlanks = ({ padded, blanks }: ColumnEvidence, isText: boolean): readonly Loss[] => {
+  const [blank] = blanks.values();
+  const keep = isText ? '`--trim no` keeps them' : undefined;
+  return [
+    ...(padded === undefined
+      ? []
+      : [{ what: 'blanks around values', example: { ...padded, becomes: trimBlanks(padded.text) }, keep }]),
+    ...(blank === undefined
+      ? []
+      : [{ what: 'fields of blanks alone, which become null', example: blank, keep }]),
+  ];
+};
+
+/** Returns the losses of a column of this type. `words`: the texts that become null. */
+export const lossesOf = (
+  choice: Bare,
+  column: ColumnEvidence,
+  summary: Summary,
+  words: readonly (readonly [text: string, word: Word])[],
+  isTrimmed: boolean,
+): readonly Loss[] => {
+  const isText = choice.type === 'text';
+  return [
+    ...ofForms(choice, summary),
+    ...ofYears(choice, summary),
+    ...ofWords(column, words),
+    ...(isTrimmed || !isText ? ofBlanks(column, isText) : []),
+  ];
+};
