@@ -42,7 +42,22 @@ const nodeOptions = (
   retryStrategy: pauseBefore(patience),
 });
 
-const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
+/**
+ * Ends the timer of `socketTimeout` with its connection. ioredis does not: it would keep the process
+ * alive for that time, or cut the next connection of the client.
+ */
+const endingTimers = <Client extends RedisClient>(client: Client): Client => {
+  const node = client as { socketTimeoutTimer?: NodeJS.Timeout | undefined };
+  client.on('close', () => {
+    clearTimeout(node.socketTimeoutTimer);
+    node.socketTimeoutTimer = undefined;
+  });
+  // Each node of a Cluster has a client.
+  client.on('+node', endingTimers);
+  return client;
+};
+
+const createClient = (address: RedisAddress, patience: Patience): RedisClient => {
   const { hosts, cluster, sentinel, sentinelPassword, database, tls } = address;
   const { Redis, Cluster } = loadIoRedis();
   const node = nodeOptions(address, patience);
@@ -64,6 +79,9 @@ const openRedis = (address: RedisAddress, patience: Patience): RedisClient => {
     ...(tls !== undefined && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
   });
 };
+
+const openRedis = (address: RedisAddress, patience: Patience): RedisClient =>
+  endingTimers(createClient(address, patience));
 
 /** Codes of errors while Redis is starting, failing over, or cut off. An error begins with one. */
 const transientRefusals = new Set([
@@ -133,19 +151,23 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
     client.on('error', () => undefined);
     client.once('end', () => clients.delete(client));
     const duplicate = (client.duplicate as (...given: unknown[]) => RedisClient).bind(client);
-    Object.assign(client, { duplicate: (...given: unknown[]) => track(duplicate(...given)) });
+    Object.assign(client, { duplicate: (...given: unknown[]) => track(endingTimers(duplicate(...given))) });
     if (isOver) client.disconnect();
     return client;
+  };
+  const destroy = (): void => {
+    isOver = true;
+    for (const client of clients) client.disconnect();
   };
   return {
     options: { connection: track(openRedis(address, patience)), prefix: keyPrefix(namespace) },
     factory: loadBullMq().createRedisBackend,
-    // BullMQ itself closes the connection and its duplicates.
-    end: () => Promise.resolve(),
-    destroy: () => {
-      isOver = true;
-      for (const client of clients) client.disconnect();
+    end: async () => {
+      const ended = Array.from(clients, (client) => new Promise((resolve) => client.once('end', resolve)));
+      destroy();
+      await Promise.all(ended);
     },
+    destroy,
   };
 };
 
