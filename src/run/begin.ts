@@ -124,12 +124,16 @@ const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], w
   const insert = async ([, inserted]: readonly QueryResult[]): Promise<Lease> => {
     const { id: runId, generation } = inserted!.rows[0];
     const files = planned.flatMap((one) => one.files);
+    const isDirect = directTables(spec).length > 0;
     await askTogether(client, () => [
       runQuery(client, insertFiles(runId, files)),
       dropStaleStaging(context, sourceNames(spec)),
+      ...(isDirect ? [] : [createTrustedLandings(context, planned)]),
     ]);
-    if (directTables(spec).length > 0) await dropBuildSchema(client, pipeline);
-    await createTrustedLandings(context, planned);
+    if (isDirect) {
+      await dropBuildSchema(client, pipeline);
+      await createTrustedLandings(context, planned);
+    }
     return { runId, epoch, generation };
   };
   return withTransaction(client, insert, { first: [abandonRuns(pipeline, why), insertRun(run)] });

@@ -25,7 +25,7 @@ import { openRunQueue } from './open-queue.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { keepRunPlan } from './plan/describe.ts';
 import { rehearse } from './plan/rehearse.ts';
-import { checkRejects } from './publish/completeness.ts';
+import { checkRejects, checkSources } from './publish/completeness.ts';
 import { Overtaken } from './publish/overtaken.ts';
 import { publishRun } from './publish/publish.ts';
 import { tidyUp } from './publish/tidy-up.ts';
@@ -185,7 +185,10 @@ const publishBuilt = async (
   isRehearsed: boolean,
   builds = 1,
 ): Promise<readonly BuiltTable[]> => {
-  await advance(context, runId, 'publishing');
+  await askTogether(context.client, () => [
+    advance(context, runId, 'publishing'),
+    checkSources(context, runId),
+  ]);
   const keepPlan = async (plans: readonly PublishPlan[]): Promise<void> => {
     if (!isRehearsed) await keepRunPlan(context, runId, planned, plans);
   };

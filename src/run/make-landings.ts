@@ -3,7 +3,15 @@
 
 import { createStaging, dropStaging, selectStaging } from '../db/staging.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
-import { ensureSchema, runQuery, runTogether, setPath, withPath, type Client } from '../db/client.ts';
+import {
+  askTogether,
+  ensureSchema,
+  runQuery,
+  runTogether,
+  setPath,
+  withPath,
+  type Client,
+} from '../db/client.ts';
 import { inTablespaceOf } from '../publish/table/tablespace.ts';
 import { createLanding } from '../publish/aside/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../db/names.ts';
@@ -71,6 +79,13 @@ export const createTrustedLandings = async (
   context: RunContext,
   planned: readonly PlannedTable[],
 ): Promise<void> => {
-  await createLandings(context, planned);
-  await refuseOtherSchemas(context.client, context.spec.name, context.trust);
+  const { client, spec, trust } = context;
+  if (planned.some(({ table }) => landsDirectly(table))) {
+    await createLandings(context, planned);
+    await refuseOtherSchemas(client, spec.name, trust);
+  } else
+    await askTogether(client, () => [
+      createLandings(context, planned),
+      refuseOtherSchemas(client, spec.name, trust),
+    ]);
 };

@@ -81,11 +81,11 @@ const filesShown = 5;
  * Refuses to load the same files as a rolled-back run again, unless files or definition have
  * changed since. Errors: ETL_ROLLED_BACK.
  */
-const refuseWithdrawn = async (
-  { client, spec, hashes }: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>,
+const refuseWithdrawn = (
+  { spec, hashes }: Pick<OutsetContext, 'spec' | 'hashes'>,
   planned: readonly PlannedTable[],
-): Promise<void> => {
-  const withdrawn = await withdrawnBy(client, spec.name);
+  withdrawn: Awaited<ReturnType<typeof withdrawnBy>>,
+): void => {
   if (withdrawn === undefined || withdrawn.definitionHash !== hashes.definition) return;
   const { run, undone, files } = withdrawn;
   const listed = new Set(
@@ -168,9 +168,10 @@ export const lookAtOutset = async (
 ): Promise<Outset> => {
   const { client, spec, fullRefresh, hashes } = context;
   const startOver = startsOver(context);
-  const [latest, asBefore] = await askTogether(client, () => [
+  const [latest, asBefore, withdrawn] = await askTogether(client, () => [
     latestRun(client, spec.name),
     asPublished(context),
+    withdrawnBy(client, spec.name),
   ]);
   const beginning = await decide(context, latest, planned, startOver);
   const isAsItWas =
@@ -179,7 +180,7 @@ export const lookAtOutset = async (
     latest?.definitionHash === hashes.definition;
   const goesOn = isAsItWas || (resume && latest?.state !== 'published');
   const standing = startOver || goesOn ? undefined : await standingRun(context, planned, asBefore);
-  if (standing === undefined && !fullRefresh) await refuseWithdrawn(context, planned);
+  if (standing === undefined && !fullRefresh) refuseWithdrawn(context, planned, withdrawn);
   return { latest, beginning, isAsItWas, standing };
 };
 

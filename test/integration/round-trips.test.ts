@@ -40,5 +40,5 @@ it('a run of two records, and a run with nothing to do', async () => {
   await tripsOf('published');
   expect(await tripsOf('unchanged')).toBeLessThanOrEqual(18);
   files.write('item.csv', 'id,name\n1,a\n2,c\n');
-  expect(await tripsOf('published')).toBeLessThanOrEqual(75);
+  expect(await tripsOf('published')).toBeLessThanOrEqual(60);
 });

@@ -6,16 +6,9 @@ import { EtlError, codeOf } from '../../core/errors/errors.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { createAs } from '../table/storage.ts';
 import { inTablespaceOf } from '../table/tablespace.ts';
-import {
-  buildDeclared,
-  buildError,
-  buildOwn,
-  buildOwnOf,
-  createShape,
-  makeServerColumns,
-} from './build-table.ts';
+import { buildAsProduction, buildError, buildOwnOf, createShape, makeServerColumns } from './build-table.ts';
 import type { Building } from './building.ts';
-import { inheritCollations, inheritStatistics } from './inherit.ts';
+import { inheritStatistics, selectCollations } from './inherit.ts';
 import { builtName, fileColumn, fittingName, productionName, type TableNames } from '../../db/names.ts';
 import type { BuiltPartition } from '../table/tables.ts';
 import { partitionOf } from '../table/bounds.ts';
@@ -41,9 +34,7 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
      alter table ${parent} ${set.join(', ')}`,
   );
   if (spec.by === 'list') await refuseUnpartitionable(client, names.table, parent);
-  await inheritCollations(client, names);
-  await buildDeclared(partitioned);
-  await buildOwn(partitioned);
+  await buildAsProduction(partitioned);
   await inheritStatistics(client, names);
 };
 
@@ -106,7 +97,7 @@ export const buildPartition = async (
   } catch (cause) {
     throw buildError(whole, 'rows', cause);
   }
-  await inheritCollations(client, names, whole);
+  for (const statement of await selectCollations(client, names, whole)) await client.query(statement);
   await makeServerColumns(client, names);
   await buildOwnOf(client, whole, indexes, names);
   const ownName = (one: string): string => fittingName(`${one}_${name.slice(whole.table.length + 1)}`);

@@ -80,10 +80,16 @@ export const dropBuildSchema = async (client: Client, pipeline: string): Promise
 const queueMs = 50;
 const pauseMs = 200;
 
-const tryDrop = async (client: Client, names: readonly string[], deadline: number): Promise<boolean> => {
+const tryDrop = async (
+  client: Client,
+  names: readonly string[],
+  deadline: number,
+  afterwards = '',
+): Promise<boolean> => {
+  const drop = `drop table ${names.join(', ')} cascade;`;
   for (;;) {
     try {
-      await client.query(`set local lock_timeout = ${queueMs}; drop table ${names.join(', ')} cascade`);
+      await client.query(`set local lock_timeout = ${queueMs}; ${drop} ${afterwards}`);
       return true;
     } catch (error) {
       if (codeOf(error) !== '55P03') throw error;
@@ -91,6 +97,13 @@ const tryDrop = async (client: Client, names: readonly string[], deadline: numbe
     if (performance.now() > deadline) return false;
     await sleep(pauseMs);
   }
+};
+
+/** Returns the tables that are still read. */
+const dropEach = async (client: Client, names: readonly string[]): Promise<readonly string[]> => {
+  const left: string[] = [];
+  for (const name of names) if (!(await tryDrop(client, [name], 0))) left.push(name);
+  return left;
 };
 
 /**
@@ -104,9 +117,17 @@ export const tidyBuildSchema = async (
 ): Promise<readonly string[]> => {
   const deadline = performance.now() + waitMs;
   const left: string[] = [];
-  for (const names of await groupsIn(client, pipeline))
-    if (!(await tryDrop(client, names, deadline)))
-      for (const name of names) if (!(await tryDrop(client, [name], 0))) left.push(name);
+  const groups = await groupsIn(client, pipeline);
+  for (const names of groups.slice(0, -1))
+    if (!(await tryDrop(client, names, deadline))) left.push(...(await dropEach(client, names)));
+  const last = groups.at(-1);
+  if (
+    last !== undefined &&
+    left.length === 0 &&
+    (await tryDrop(client, last, deadline, dropSchema(pipeline)))
+  )
+    return [];
+  if (last !== undefined) left.push(...(await dropEach(client, last)));
   if (left.length === 0) await client.query(dropSchema(pipeline));
   return left;
 };

@@ -11,7 +11,7 @@ import { addServerColumns, columnText, serverColumnsOf } from '../table/server-c
 import { createAs, indexStorage, type IndexStorage } from '../table/storage.ts';
 import { buildConstraints, onPath } from '../table/constraints.ts';
 import type { Building } from './building.ts';
-import { inheritCollations, inheritStatistics } from './inherit.ts';
+import { inheritStatistics, selectCollations } from './inherit.ts';
 import { RowsRefused } from '../table/refused-rows.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import { isIndexByHand } from '../table/by-hand.ts';
@@ -71,13 +71,20 @@ const createIndex = (names: TableNames, index: IndexSpec, storage: IndexStorage)
   return onPath(names.path, `${parts.join('\n')}\nwhere ${index.where}`);
 };
 
+interface OwnIndex {
+  readonly name: string;
+  /** How its name begins in `ddl`. */
+  readonly named: string;
+  readonly ddl: string;
+}
+
 const selectOwnIndexes = (
   client: Client,
   names: TableNames,
   declared: readonly string[],
   on: TableNames = names,
 ) =>
-  askPrepared(
+  askPrepared<OwnIndex>(
     client,
     `select x.relname as name, format(' INDEX %I ON ', x.relname) as named, replace(
         replace(pg_get_indexdef(x.oid), format(' ON ONLY %I.%I USING ', n.nspname, t.relname), $4),
@@ -113,40 +120,46 @@ export const makeServerColumns = async (client: Client, names: TableNames): Prom
   });
 };
 
-/**
- * Builds keys, indexes and constraints. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of
- * `buildIndex`.
- */
-export const buildDeclared = async ({
-  client,
-  names,
-  whole,
-  primaryKey,
-  indexes,
-  constraints = [],
-}: Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'> & Partial<Building>): Promise<void> => {
-  await makeServerColumns(client, names);
-  const [storage, ...keys] = await askTogether(client, () => [
+/** What keys and indexes take from production: storage, and the clause of the key. */
+interface Likeness {
+  readonly storage: IndexStorage;
+  readonly key: Query | undefined;
+}
+
+type Declared = Pick<Building, 'client' | 'names' | 'primaryKey' | 'indexes'> & Partial<Building>;
+
+const likenessOf = async ({ client, names, primaryKey, whole }: Declared): Promise<Likeness> => {
+  const [storage, key] = await askTogether(client, () => [
     indexStorage(client, names),
-    ...(primaryKey.length > 0 ? [addPrimaryKey(client, names, primaryKey, whole)] : []),
+    primaryKey.length > 0
+      ? addPrimaryKey(client, names, primaryKey, whole)
+      : Promise.resolve<undefined>(undefined),
   ]);
-  for (const key of keys)
+  return { storage, key };
+};
+
+const buildLike = async (
+  { client, names, primaryKey, indexes, constraints = [] }: Declared,
+  { storage, key }: Likeness,
+): Promise<void> => {
+  await makeServerColumns(client, names);
+  if (key !== undefined)
     await buildIndex(client, names, key, `primary key (${primaryKey.join(', ')})`, primaryKey);
   await buildConstraints(client, names, constraints, storage);
   for (const index of indexes) {
     const { name, where, columns } = index;
-    const key = where === undefined ? columns : undefined;
-    await buildIndex(client, names, createIndex(names, index, storage), `index ${name}`, key);
+    const known = where === undefined ? columns : undefined;
+    await buildIndex(client, names, createIndex(names, index, storage), `index ${name}`, known);
   }
 };
 
-export const buildOwn = async ({
-  client,
-  names,
-  indexes,
-}: Pick<Building, 'client' | 'names' | 'indexes'>): Promise<readonly string[]> => {
-  const declared = indexes.map(({ name }) => name);
-  const { rows: own } = await selectOwnIndexes(client, names, declared);
+/**
+ * Builds keys, indexes and constraints. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of
+ * `buildIndex`.
+ */
+export const buildDeclared = async (work: Declared): Promise<void> => buildLike(work, await likenessOf(work));
+
+const buildOwn = async (client: Client, names: TableNames, own: readonly OwnIndex[]): Promise<void> => {
   for (const { name, ddl } of own)
     await buildIndex(
       client,
@@ -154,6 +167,24 @@ export const buildOwn = async ({
       { text: ddl },
       `index ${name} (made by hand on ${productionName(names)})`,
     );
+};
+
+/**
+ * Builds what `buildDeclared` builds, with production's collations, and the indexes made by hand,
+ * whose names are returned.
+ */
+export const buildAsProduction = async (work: Declared): Promise<readonly string[]> => {
+  const { client, names, indexes } = work;
+  const declared = indexes.map(({ name }) => name);
+  const [collations, { rows: own }, likeness] = await askTogether(client, () => [
+    selectCollations(client, names),
+    selectOwnIndexes(client, names, declared),
+    likenessOf(work),
+  ]);
+  // Before indexes, which would be built twice.
+  for (const statement of collations) await client.query(statement);
+  await buildLike(work, likeness);
+  await buildOwn(client, names, own);
   return own.map(({ name }) => name);
 };
 
@@ -226,11 +257,7 @@ export const completeStatistics = async (
 
 export const buildAside = async (work: Building): Promise<void> => {
   const { client, names, statistics, making, announce } = work;
-  const own = await making('indexes', async () => {
-    await inheritCollations(client, names);
-    await buildDeclared(work);
-    return buildOwn(work);
-  });
+  const own = await making('indexes', () => buildAsProduction(work));
   if (work.isRehearsal === true) return;
   if (own.length > 0) announce(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
   await making('statistics', () => completeStatistics(client, names, statistics, announce)).catch(

@@ -141,15 +141,14 @@ export const inheritStatistics = async (client: Client, names: TableNames): Prom
 };
 
 /**
- * Copies collations. A new partition gets those of its table, `whole`. Must be called before
- * indexes are built, so that they are not built twice.
+ * Returns statements that copy collations. A new partition gets those of its table, `whole`.
  */
-export const inheritCollations = async (
+export const selectCollations = async (
   client: Client,
   names: TableNames,
   whole: TableNames = names,
-): Promise<void> => {
-  const { rows } = await askPrepared(
+): Promise<readonly string[]> => {
+  const { rows } = await askPrepared<{ statement: string }>(
     client,
     `select format('alter table %s %s', $3::text, string_agg(format('alter column %I type %s collate %s', n.attname,
           format_type(n.atttypid, n.atttypmod), o.attcollation::regcollation), ', ')) as statement
@@ -159,5 +158,5 @@ export const inheritCollations = async (
       having count(*) > 0`,
     [productionName(names), productionName(whole), builtName(names)],
   );
-  for (const { statement } of rows) await client.query(statement);
+  return rows.map(({ statement }) => statement);
 };

@@ -40,10 +40,15 @@ export const tablespace: Attribute = {
   },
 };
 
-const wantedTablespace = async (
+/**
+ * Returns the tablespace of a new table if it is not the session's default: the declared one, or
+ * else production's, because a moved table must not return to the default. `like`: the table whose
+ * tablespace a new partition gets.
+ */
+export const wantedTablespace = async (
   client: Client,
   names: TableNames,
-  like: TableNames,
+  like = names,
 ): Promise<string | undefined> => {
   const { rows } = await askPrepared(
     client,
@@ -59,20 +64,22 @@ const wantedTablespace = async (
   return rows[0]?.place;
 };
 
-/**
- * Calls `work`, which creates tables in the declared tablespace, or else in production's: a moved
- * table must not return to the default. `like`: the table whose tablespace a new partition gets.
- */
-export const inTablespaceOf = async <T>(
+/** Calls `work`, which creates tables in this tablespace; undefined: in the default. */
+export const inTablespace = async <T>(
   client: Client,
-  names: TableNames,
+  wanted: string | undefined,
   work: () => Promise<T>,
-  like = names,
 ): Promise<T> => {
-  const wanted = await wantedTablespace(client, names, like);
   if (wanted === undefined) return work();
   await client.query(`set default_tablespace = ${quoteText(wanted)}`);
   const made = await work();
   await client.query('reset default_tablespace');
   return made;
 };
+
+export const inTablespaceOf = async <T>(
+  client: Client,
+  names: TableNames,
+  work: () => Promise<T>,
+  like?: TableNames,
+): Promise<T> => inTablespace(client, await wantedTablespace(client, names, like), work);

@@ -2,13 +2,20 @@
 
 import { rounded, secondsSince } from '../../core/amounts.ts';
 import { stagingTable } from '../../db/staging.ts';
-import { runQuery, withPath, withTransaction, type Client } from '../../db/client.ts';
+import {
+  askTogether,
+  runQuery,
+  withOwnTransaction,
+  withPath,
+  withTransaction,
+  type Client,
+} from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { SourceTableSpec, TableSpec } from '../../core/declaration.ts';
 import type { BuildWhat } from '../../core/model.ts';
 import { mentions } from '../../publish/table/table-order.ts';
-import { inTablespaceOf } from '../../publish/table/tablespace.ts';
+import { inTablespace, wantedTablespace } from '../../publish/table/tablespace.ts';
 import { aroundSql, buildError, setNotNull } from '../../publish/aside/build-table.ts';
 import { builtName, dropBuiltTable, fileColumn, fittingName, productionName } from '../../db/names.ts';
 import { refuseHiddenRows, showRows } from '../../publish/modes/views.ts';
@@ -102,8 +109,23 @@ const making = async <T>(
  * would write the whole table to the log. A SQL file is excluded, because it locks tables of other
  * pipelines.
  */
-const together = <T>(client: Client, sql: SqlText | undefined, build: () => Promise<T>): Promise<T> =>
-  sql === undefined ? withTransaction(client, build) : build();
+const together = async (
+  client: Client,
+  sql: SqlText | undefined,
+  fillTable: () => Promise<Filled>,
+  complete?: () => Promise<void>,
+): Promise<Filled> => {
+  if (sql === undefined)
+    return withOwnTransaction(client, async (beginning, ending) => {
+      const [, filled] = await askTogether(client, () => [runQuery(client, beginning), fillTable()]);
+      await complete?.();
+      await runQuery(client, ending);
+      return filled;
+    });
+  const filled = await fillTable();
+  await complete?.();
+  return filled;
+};
 
 const buildWhole = (
   context: BuildSession,
@@ -114,9 +136,9 @@ const buildWhole = (
   const { client, report, statisticsOf } = context;
   const { sql, isRehearsal = false } = bringing;
   const { primaryKey, indexes, constraints = [] } = table;
-  return together(client, sql, async () => {
-    const filled = await making(context, table, 'rows', () => fill(context, table, names, bringing));
-    await waysOf(names).complete({
+  const fillTable = () => making(context, table, 'rows', () => fill(context, table, names, bringing));
+  const complete = () =>
+    waysOf(names).complete({
       client,
       names,
       primaryKey,
@@ -127,8 +149,7 @@ const buildWhole = (
       making: (what, work) => making(context, table, what, work),
       announce: (message) => report.emit({ type: 'notice', message }),
     });
-    return filled;
-  });
+  return together(client, sql, fillTable, complete);
 };
 
 const buildPartitioned = (
@@ -192,8 +213,11 @@ export const buildOne = async (
     partitionBy !== undefined && (extent === 'whole' || names.mode.replacesPartitions === true);
   const build = isPartitioned ? buildPartitioned : buildWhole;
   const isCopied = (isPartitioned || extent === 'whole') && isRehearsal !== true;
-  const [byHand] = isCopied ? await findByHand(context.client, [names]) : [];
-  const filled = await inTablespaceOf(context.client, names, () =>
+  const [[byHand], place] = await askTogether(context.client, () => [
+    isCopied ? findByHand(context.client, [names]) : Promise.resolve([]),
+    wantedTablespace(context.client, names),
+  ]);
+  const filled = await inTablespace(context.client, place, () =>
     build(context, table, names, bringing, alongside),
   );
   return {

@@ -1,5 +1,6 @@
 // Drops the tables of the build schema, except new tables into which rows were loaded directly.
 
+import { askTogether } from '../../db/client.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import { quoteName } from '../../db/sql.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';
@@ -10,11 +11,14 @@ import type { Work } from '../context.ts';
 import { directTables } from '../../db/landing.ts';
 
 export const dropBuilt = async ({ client, spec }: Work): Promise<void> => {
-  await awaitBuildsEnd(client, spec.name);
   const loaded = directTables(spec);
-  if (loaded.length > 0) await clearBuildSchema(client, spec.name, loaded);
-  // Waits without limit for readers of replaced tables, because their names must be free.
-  else await tidyBuildSchema(client, spec.name, Infinity);
+  await askTogether(client, () => [
+    awaitBuildsEnd(client, spec.name),
+    loaded.length > 0
+      ? clearBuildSchema(client, spec.name, loaded)
+      : // Waits without limit for readers of replaced tables, because their names must be free.
+        tidyBuildSchema(client, spec.name, Infinity),
+  ]);
 };
 
 /** Checks only a schema that others created: a new one of ours has no objects of strangers. */

@@ -8,7 +8,7 @@ import {
   replaceRows,
   unloadFiles,
 } from '../../ledger/production/published-files.ts';
-import { runQuery } from '../../db/client.ts';
+import { askTogether, runQuery } from '../../db/client.ts';
 import type { Extent } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
@@ -51,22 +51,22 @@ export const recordFiles = async (
   const tables = plans.map(({ table }) => table).filter(({ table }) => sources.has(table));
   const namesOf = (extent: Extent): readonly string[] =>
     tables.filter((one) => one.extent === extent).map(({ table }) => table);
-  await runQuery(client, forgetAllFiles(spec.schema, namesOf('whole')));
-  await recordOutgoing(
-    context,
-    tables.filter(({ extent }) => extent === 'part'),
-  );
-  for (const { table, touched, outgoing } of tables) {
-    if (touched !== undefined && touched.leaving.length > 0)
-      await runQuery(client, replaceRows(spec.schema, table, touched.leaving));
-    if (outgoing.stale !== undefined) await runQuery(client, forgetStale(spec.schema, table, outgoing.stale));
-  }
-  await runQuery(
-    client,
-    insertPublishedFiles(
-      runId,
-      spec.schema,
-      tables.map(({ table }) => table),
-    ),
-  );
+  const exchange = async (): Promise<void> => {
+    await recordOutgoing(
+      context,
+      tables.filter(({ extent }) => extent === 'part'),
+    );
+    for (const { table, touched, outgoing } of tables) {
+      if (touched !== undefined && touched.leaving.length > 0)
+        await runQuery(client, replaceRows(spec.schema, table, touched.leaving));
+      if (outgoing.stale !== undefined)
+        await runQuery(client, forgetStale(spec.schema, table, outgoing.stale));
+    }
+    const names = tables.map(({ table }) => table);
+    await runQuery(client, insertPublishedFiles(runId, spec.schema, names));
+  };
+  await askTogether(client, () => [
+    runQuery(client, forgetAllFiles(spec.schema, namesOf('whole'))),
+    exchange(),
+  ]);
 };

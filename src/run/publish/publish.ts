@@ -22,7 +22,7 @@ import type { RunContext } from '../context.ts';
 import { oweHook, publishingError, publishingStatements } from '../hooks.ts';
 import { owePublished } from '../../report/notify/events.ts';
 import { untilPublished } from './attempts.ts';
-import { checkComplete, checkSources, type Complete } from './completeness.ts';
+import { checkComplete, type Complete } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
 import { checkGuards } from './guard.ts';
 import { withRecords } from '../name-records.ts';
@@ -180,7 +180,7 @@ export const publishTables = async (
 /**
  * Publishes a run. Returns a reason if the tables must be built again, because production or their
  * sources have changed. `onPlanned` is called before the transaction. Errors: those of
- * `publishTables` and `confirmPlanned`, ETL_SOURCE_CHANGED, ETL_GUARD, ETL_DUPLICATE_ROWS.
+ * `publishTables` and `confirmPlanned`, ETL_GUARD, ETL_DUPLICATE_ROWS.
  */
 export const publishRun = async (
   context: RunContext,
@@ -189,14 +189,12 @@ export const publishRun = async (
   built: readonly BuiltTable[],
   onPlanned: (plans: readonly PublishPlan[]) => Promise<void>,
 ): Promise<ChangedByHand | Overtaken | undefined> => {
-  await checkSources(context, runId);
   const confirm = (): Promise<void> => confirmPlanned(context, planned, built);
   try {
     await publishTables(context, built, {
       runId,
       judge: async (plans) => {
-        await confirm();
-        await onPlanned(plans);
+        await askTogether(context.client, () => [confirm(), onPlanned(plans)]);
         return checkGuards(context, plans);
       },
       confirm,
