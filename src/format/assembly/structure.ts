@@ -33,6 +33,27 @@ export let isFaulty: bool = false;
 export let isIrregular: bool = false;
 export let hasQuotes: bool = false;
 
+/** Bits of the bytes of a group that equal `byte`. */
+@inline
+function places(a: v128, b: v128, c: v128, d: v128, byte: v128): u64 {
+  return bits(i8x16.eq(a, byte), i8x16.eq(b, byte), i8x16.eq(c, byte), i8x16.eq(d, byte));
+}
+
+@inline
+function isEither(bytes: v128, one: v128, other: v128): v128 {
+  return v128.or(i8x16.eq(bytes, one), i8x16.eq(bytes, other));
+}
+
+@inline
+function hasEither(a: v128, b: v128, c: v128, d: v128, one: v128, other: v128): bool {
+  return v128.any_true(
+    v128.or(
+      v128.or(isEither(a, one, other), isEither(b, one, other)),
+      v128.or(isEither(c, one, other), isEither(d, one, other)),
+    ),
+  );
+}
+
 /** Shifts each bit to the next byte. `first` is the bit of the byte before the group. */
 @inline
 function follows(found: u64, first: bool): u64 {
@@ -82,6 +103,7 @@ export function index(from: usize, to: usize): void {
   const delimiter = i8x16.splat(<i8>delimiterByte);
   const quote = i8x16.splat(<i8>(quoteByte == -1 ? CR : quoteByte));
   const newline = i8x16.splat(<i8>LF);
+  const returns = i8x16.splat(<i8>CR);
   const isQuoting: u64 = quoteByte == -1 ? 0 : u64.MAX_VALUE;
   const padding = paddingBeside(delimiterByte, quoteByte);
   let at: usize = delimitersAt;
@@ -105,35 +127,11 @@ export function index(from: usize, to: usize): void {
     const b = v128.load(g, 16);
     const c = v128.load(g, 32);
     const d = v128.load(g, 48);
-    const na = i8x16.eq(a, newline);
-    const nb = i8x16.eq(b, newline);
-    const nc = i8x16.eq(c, newline);
-    const nd = i8x16.eq(d, newline);
-    let lines = bits(na, nb, nc, nd);
-    let ends = bits(
-      v128.or(na, i8x16.eq(a, delimiter)),
-      v128.or(nb, i8x16.eq(b, delimiter)),
-      v128.or(nc, i8x16.eq(c, delimiter)),
-      v128.or(nd, i8x16.eq(d, delimiter)),
-    );
-    const returns = i8x16.splat(<i8>CR);
-    const qa = i8x16.eq(a, quote);
-    const qb = i8x16.eq(b, quote);
-    const qc = i8x16.eq(c, quote);
-    const qd = i8x16.eq(d, quote);
-    const ra = i8x16.eq(a, returns);
-    const rb = i8x16.eq(b, returns);
-    const rc = i8x16.eq(c, returns);
-    const rd = i8x16.eq(d, returns);
-    const isSpecial = v128.any_true(
-      v128.or(
-        v128.or(v128.or(qa, qb), v128.or(qc, qd)),
-        v128.or(v128.or(ra, rb), v128.or(rc, rd)),
-      ),
-    );
-    if (isSpecial || (inside | pending) != 0) {
-      const returnBits = bits(ra, rb, rc, rd);
-      const quotes = bits(qa, qb, qc, qd) & isQuoting;
+    let lines = places(a, b, c, d, newline);
+    let ends = lines | places(a, b, c, d, delimiter);
+    if (hasEither(a, b, c, d, quote, returns) || (inside | pending) != 0) {
+      const returnBits = places(a, b, c, d, returns);
+      const quotes = places(a, b, c, d, quote) & isQuoting;
       const within = parities(quotes) ^ inside;
       const before = p == from ? LF : <u32>load<u8>(p - 1);
       const bad =
@@ -220,15 +218,9 @@ export function scanFields(from: usize, to: usize, delimiterByte: u32, quoteByte
     const b = v128.load(p, 16);
     const c = v128.load(p, 32);
     const d = v128.load(p, 48);
-    let ends = bits(
-      i8x16.eq(a, delimiter),
-      i8x16.eq(b, delimiter),
-      i8x16.eq(c, delimiter),
-      i8x16.eq(d, delimiter),
-    );
+    let ends = places(a, b, c, d, delimiter);
     if (quoteByte != -1) {
-      const quotes = bits(i8x16.eq(a, quote), i8x16.eq(b, quote), i8x16.eq(c, quote), i8x16.eq(d, quote));
-      const within = parities(quotes) ^ inside;
+      const within = parities(places(a, b, c, d, quote)) ^ inside;
       ends &= ~within;
       inside = <u64>(<i64>within >> 63);
     }
@@ -270,28 +262,12 @@ export function scanRecords(from: usize, to: usize, base: u32, recordBytesMax: u
     const b = v128.load(from, 16);
     const c = v128.load(from, 32);
     const d = v128.load(from, 48);
-    const lines = bits(i8x16.eq(a, newline), i8x16.eq(b, newline), i8x16.eq(c, newline), i8x16.eq(d, newline));
+    const lines = places(a, b, c, d, newline);
     let ends = lines;
-    const qa = i8x16.eq(a, quote);
-    const qb = i8x16.eq(b, quote);
-    const qc = i8x16.eq(c, quote);
-    const qd = i8x16.eq(d, quote);
-    const ra = i8x16.eq(a, returns);
-    const rb = i8x16.eq(b, returns);
-    const rc = i8x16.eq(c, returns);
-    const rd = i8x16.eq(d, returns);
-    const isSpecial = v128.any_true(
-      v128.or(v128.or(v128.or(qa, qb), v128.or(qc, qd)), v128.or(v128.or(ra, rb), v128.or(rc, rd))),
-    );
-    if (isSpecial || (inside | pending) != 0) {
-      const returnBits = bits(ra, rb, rc, rd);
-      const quotes = bits(qa, qb, qc, qd) & isQuoting;
-      const delimiters = bits(
-        i8x16.eq(a, delimiter),
-        i8x16.eq(b, delimiter),
-        i8x16.eq(c, delimiter),
-        i8x16.eq(d, delimiter),
-      );
+    if (hasEither(a, b, c, d, quote, returns) || (inside | pending) != 0) {
+      const returnBits = places(a, b, c, d, returns);
+      const quotes = places(a, b, c, d, quote) & isQuoting;
+      const delimiters = places(a, b, c, d, delimiter);
       const within = parities(quotes) ^ inside;
       const before = <u32>load<u8>(from - 1);
       const isStart = start == base + <u32>from;
