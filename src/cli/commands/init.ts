@@ -4,12 +4,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
+import type { AskEncoding } from '../../tools/init/draft-files.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
 import { columnNames } from '../../tools/init/header.ts';
 import { lossText } from '../../tools/init/loss.ts';
 import { command } from '../command.ts';
-import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
+import { debug, fileArguments, flag, standardOutput, textFlag, toggle } from '../inputs.ts';
+import type { Parser } from '../parsers.ts';
+import { encodingOfLabel, type EncodingName } from '../../input/encodings/labels.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import { formatBytes } from '../../core/amounts.ts';
@@ -94,8 +97,64 @@ const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
   return { ...draft, tables };
 };
 
+const askEncoding =
+  (prompt: Prompt): AskEncoding =>
+  async (file, found) => {
+    const answers = found.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
+    return found[await prompt.choice(`${file} is not UTF-8. Which texts are right?`, answers)]!;
+  };
+
 const writeLines = (lines: readonly string[], stream: Output): void =>
   void stream.write(lines.map((line) => `${line}\n`).join(''));
+
+interface Asked {
+  readonly locations: readonly string[];
+  readonly force: boolean;
+  readonly strict: boolean;
+  readonly allowPrivate: boolean;
+  readonly encoding: EncodingName | undefined;
+}
+
+/** `prompt`: undefined if nobody can be asked. */
+const writeInit = async (
+  io: Io,
+  out: string | undefined,
+  { locations, force, strict, allowPrivate, encoding }: Asked,
+  prompt: Prompt | undefined,
+): Promise<void> => {
+  const { initText, readForInit } = await import('../../tools/init/write-init.ts');
+  const { snakeCase } = await import('../../tools/init/header.ts');
+  const draft = await readForInit({
+    locations,
+    workingDirectory: io.workingDirectory,
+    allowPrivate,
+    given: { encoding },
+    askEncoding: prompt && askEncoding(prompt),
+  });
+  const output = out === standardOutput ? io.stderr : io.stdout;
+  writeLines(summaryLines(draft, output, io), output);
+  const settled = prompt === undefined ? draft : await settle(draft, prompt);
+  if (strict) refuseLosses(settled.tables);
+  const suggested = join('pipelines', `${draft.name}.ts`);
+  if (out === standardOutput) {
+    io.stdout.write(initText(draft, draft.name, suggested));
+    return;
+  }
+  const path = out ?? (await prompt?.text('Where to write the pipeline?', suggested)) ?? suggested;
+  const name = snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
+  const file = resolve(io.workingDirectory, path);
+  await writePipeline(file, initText(settled, name, path), force);
+  const shown = relative(io.workingDirectory, file);
+  const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
+  writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
+};
+
+const parseEncoding: Parser<EncodingName> = (text) => {
+  const value = encodingOfLabel(text);
+  return value === undefined
+    ? { problem: `'${text}' is not an encoding such as windows-1250 or shift_jis` }
+    : { value };
+};
 
 export const initCommand = command({
   name: 'init',
@@ -113,6 +172,7 @@ export const initCommand = command({
     force: toggle('--force', 'overwrite an existing file'),
     strict: toggle('--strict', 'write nothing if the pipeline would lose a character; exit code 5'),
     yes: toggle('--yes', 'ask no questions; none are asked without a terminal'),
+    encoding: flag('--encoding <name>', 'encoding of files without a byte order mark', parseEncoding),
     allowPrivate: toggle('--allow-private', 'addresses may lead to private and loopback hosts'),
     debug,
   },
@@ -126,33 +186,10 @@ Examples:
   $ etl init in/orders.csv.gz in/customers.csv --out pipelines/shop.ts
   $ etl init https://example.com/stations.csv --yes
   $ etl init in/orders.csv --out - | less`,
-  async act({ io, locations, out, force, strict, yes, allowPrivate }) {
-    const { initText, readForInit } = await import('../../tools/init/write-init.ts');
-    const { snakeCase } = await import('../../tools/init/header.ts');
-    const draft = await readForInit({ locations, workingDirectory: io.workingDirectory, allowPrivate });
-    const output = out === standardOutput ? io.stderr : io.stdout;
-    writeLines(summaryLines(draft, output, io), output);
-    if (strict && (out === standardOutput || yes || !canAsk(io))) refuseLosses(draft.tables);
-    const nameOf = (path: string): string =>
-      snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
-    const suggested = join('pipelines', `${draft.name}.ts`);
-    if (out === standardOutput) {
-      io.stdout.write(initText(draft, draft.name, suggested));
-      return;
-    }
-    const usual = out ?? suggested;
-    const { path, settled } =
-      !yes && canAsk(io)
-        ? await withPrompt(io, async (prompt) => ({
-            settled: await settle(draft, prompt),
-            path: out ?? (await prompt.text('Where to write the pipeline?', usual)),
-          }))
-        : { path: usual, settled: draft };
-    if (strict) refuseLosses(settled.tables);
-    const file = resolve(io.workingDirectory, path);
-    await writePipeline(file, initText(settled, nameOf(path), path), force);
-    const shown = relative(io.workingDirectory, file);
-    const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
-    writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
+  act: ({ io, out, yes, ...asked }) => {
+    const isAsking = out !== standardOutput && !yes && canAsk(io);
+    return isAsking
+      ? withPrompt(io, (prompt) => writeInit(io, out, asked, prompt))
+      : writeInit(io, out, asked, undefined);
   },
 });

@@ -98,6 +98,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_ENCODING: {
+    message: '{file} is not UTF-8, and its words do not say which encoding it has{examples}',
+    hint: 'Nothing was written. Name the encoding whose texts are right: --encoding windows-1252.',
+    retry: 'never',
+    exit: usage,
+  },
   ETL_SOURCE_CORRUPT: {
     message: 'table {table}: {file} is damaged at byte {byte}: {problem}',
     hint: 'Nothing of this file was published. Fetch the file again, then run again.',

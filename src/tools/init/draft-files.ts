@@ -1,5 +1,6 @@
-// Lists the files for `etl init`, and guesses encoding, dialect and header from their first bytes.
+// Lists the files for `etl init`, and finds encoding, dialect and header from their first bytes.
 
+import { isUtf8 } from 'node:buffer';
 import type { Dialect, ReadTable, SourceSpec } from '../../core/declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
@@ -7,20 +8,42 @@ import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { headerBytesMax } from '../../core/limits.ts';
 import { otherText } from '../../format/records/content.ts';
 import { guessDialect, plainDialect, type HeadGuess } from './dialect.ts';
-import { guessEncoding } from './encoding.ts';
+import { findEncoding, utf16Of, type EncodingCandidate, type EncodingFound } from './encoding.ts';
 import { hasHeader } from './header.ts';
 import type { Access } from '../../input/sources/contract.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { foundFiles, type Found } from '../../run/files/found-files.ts';
 import { refuseContent } from '../../run/files/file-head.ts';
 import { storedFiles, type StoredFile } from '../../run/files/stored-files.ts';
-import { withBytes } from '../../input/input.ts';
+import { openInput, withBytes } from '../../input/input.ts';
+import { markedEncoding } from '../../input/encodings/marks.ts';
+import { asList } from '../../core/wording.ts';
 
 export const draftTable = 'init';
 
+/** How the user says that the files are to be read; what is absent is found out. */
+export interface GivenReading {
+  readonly encoding?: EncodingName | undefined;
+}
+
+/** Asks which of several encodings a file has. */
+export type AskEncoding = (file: string, found: EncodingFound) => Promise<EncodingCandidate>;
+
+export interface InitReading {
+  readonly workingDirectory: string;
+  readonly allowPrivate: boolean;
+  readonly given: GivenReading;
+  /** undefined: nobody can be asked. */
+  readonly askEncoding: AskEncoding | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
 export interface DraftFile {
   readonly stored: StoredFile;
-  readonly encoding: EncodingName;
+  /** With samples if it was found by the words of the file. */
+  readonly encoding: EncodingCandidate;
+  /** Reads the whole file. For a file whose first bytes, but not all, are UTF-8. */
+  readonly findEncoding: () => Promise<EncodingCandidate>;
   readonly dialect: Dialect;
   readonly header: readonly string[];
   readonly remarks: readonly string[];
@@ -71,41 +94,89 @@ const accessOf = (location: string, allowPrivate: boolean, signal?: AbortSignal)
 const headerOf = ({ records, fields }: HeadGuess): readonly string[] | undefined =>
   hasHeader(records) ? records[0]!.map((name) => name.trim()) : fields === 0 ? [] : undefined;
 
+const notCertain = (file: string, found: EncodingFound): EtlError => {
+  const list = found.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
+  return new EtlError('ETL_SOURCE_ENCODING', { file, examples: asList(list) });
+};
+
+/** Returns a function that decides between encodings. Questions are asked one after the other. */
+const settlerOf = (ask: AskEncoding | undefined) => {
+  const chosen = new Set<EncodingName>();
+  let turn: Promise<unknown> = Promise.resolve();
+  const settle = async (file: string, found: EncodingFound): Promise<EncodingCandidate> => {
+    if (ask === undefined || found.length === 0) throw notCertain(file, found);
+    const { encoding } = found.find((one) => chosen.has(one.encoding)) ?? (await ask(file, found));
+    chosen.add(encoding);
+    return { encoding, samples: [] };
+  };
+  return (file: string, found: EncodingFound): Promise<EncodingCandidate> => {
+    if (found.length === 1) return Promise.resolve(found[0]!);
+    const settled = turn.then(() => settle(file, found));
+    turn = settled.catch(() => undefined);
+    return settled;
+  };
+};
+
+interface Drafting {
+  readonly access: Access;
+  readonly given: GivenReading;
+  readonly settle: ReturnType<typeof settlerOf>;
+}
+
+const characterBytesMax = 4;
+
+/** True for valid UTF-8. The last character may be incomplete if the bytes are not the whole file. */
+const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {
+  if (isWhole) return isUtf8(head);
+  for (let cut = 0; cut < characterBytesMax; cut += 1)
+    if (isUtf8(head.subarray(0, head.length - cut))) return true;
+  return false;
+};
+
 const draftFile = async (
   { stored, head }: { readonly stored: StoredFile; readonly head: Buffer },
   location: string,
-  access: Access,
+  { access, given, settle }: Drafting,
 ): Promise<DraftFile> => {
   const file = { ...stored, head };
-  const raw = await withBytes({ ...file, encoding: 'utf-8' }, access, (read) => read(0, headerBytesMax));
+  const readHead = (encoding: EncodingName): Promise<Buffer> =>
+    withBytes({ ...file, encoding }, access, (read) => read(0, headerBytesMax));
+  const raw = await readHead('utf-8');
   const named = { table: draftTable, file: stored.name };
   refuseContent(raw, named);
-  const encoding = guessEncoding(raw, raw.length < headerBytesMax);
-  const text =
-    encoding === 'utf-8'
-      ? raw
-      : await withBytes({ ...file, encoding }, access, (read) => read(0, headerBytesMax));
+  const find = async (): Promise<EncodingCandidate> =>
+    settle(stored.name, await findEncoding(() => openInput({ ...file, encoding: 'utf-8' }, access, 0)));
+  const isWhole = raw.length < headerBytesMax;
+  const certain = markedEncoding(raw) ?? given.encoding ?? utf16Of(raw);
+  const known = certain ?? (isTextInUtf8(raw, isWhole) ? 'utf-8' : undefined);
+  const encoding = known === undefined ? await find() : { encoding: known, samples: [] };
+  const text = encoding.encoding === 'utf-8' ? raw : await readHead(encoding.encoding);
   const other = otherText(text.toString('utf8', 0, 1024));
   if (other !== undefined) throw new EtlError('ETL_SOURCE_FORMAT', { ...named, ...other });
   const guess = guessDialect(text, text.length < headerBytesMax);
-  const given = guess.dialect.header;
-  const header = typeof given === 'boolean' ? headerOf(guess) : given;
+  const header = guess.dialect.header;
+  const names = typeof header === 'boolean' ? headerOf(guess) : header;
   return {
     stored,
     encoding,
-    dialect: { ...guess.dialect, header: typeof given === 'boolean' ? header !== undefined : given },
-    header: header ?? Array.from({ length: guess.fields }, () => ''),
+    findEncoding: () => (certain === undefined ? find() : Promise.resolve(encoding)),
+    dialect: { ...guess.dialect, header: typeof header === 'boolean' ? names !== undefined : header },
+    header: names ?? Array.from({ length: guess.fields }, () => ''),
     remarks: guess.remarks,
     location,
     access,
   };
 };
 
-const draftFound = async (found: Found, location: string, access: Access): Promise<readonly DraftFile[]> => {
+const draftFound = async (
+  found: Found,
+  location: string,
+  drafting: Drafting,
+): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
   try {
-    for await (const file of storedFiles(draftTable, found, access))
-      drafts.push(await draftFile(file, location, access));
+    for await (const file of storedFiles(draftTable, found, drafting.access))
+      drafts.push(await draftFile(file, location, drafting));
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
     const details = { table: draftTable, file: found.file.name, problem: messageOf(cause) };
@@ -122,20 +193,20 @@ export const listedNames = async (location: string, workingDirectory: string): P
   return names;
 };
 
-/** Reads the first bytes of all files. Errors: those of sources and decodings. */
+/** Reads the first bytes of all files. Errors: ETL_SOURCE_ENCODING, those of sources and decodings. */
 export const draftFiles = async (
   locations: readonly string[],
-  workingDirectory: string,
-  allowPrivate: boolean,
-  signal?: AbortSignal,
+  { workingDirectory, allowPrivate, given, askEncoding, signal }: InitReading,
 ): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
+  const settle = settlerOf(askEncoding);
   for (const location of locations) {
     const access = accessOf(location, allowPrivate, signal);
     const found: Found[] = [];
     const spec = draftSpec(access.declared, plainDialect);
     for await (const one of foundFiles(spec, { workingDirectory, signal })) found.push(one);
-    drafts.push(...(await withFilesAtOnce(found, (one) => draftFound(one, location, access))).flat());
+    const drafting = { access, given, settle };
+    drafts.push(...(await withFilesAtOnce(found, (one) => draftFound(one, location, drafting))).flat());
   }
   const seen = new Set<string>();
   return drafts.filter(({ stored }) => {

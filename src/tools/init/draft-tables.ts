@@ -1,12 +1,11 @@
 // Groups the files of `etl init` into tables, reads all their records, and decides types and keys.
 
 import type { Dialect } from '../../core/declaration.ts';
-import type { EncodingName } from '../../input/encodings/labels.ts';
+import type { EncodingCandidate } from './encoding.ts';
 import { chooseKey } from './choose-key.ts';
 import type { Decision } from './contract.ts';
 import { decideColumn } from './decide.ts';
 import { otherDialects } from './dialect.ts';
-import { guessedEncoding } from './encoding.ts';
 import { keysFound } from './keys.ts';
 import { headerRepeats } from './header.ts';
 import { patternOf } from './table-names.ts';
@@ -31,8 +30,7 @@ import { groupedBy } from './grouped.ts';
 export interface ReadFile {
   readonly name: string;
   readonly location: string;
-  readonly encoding: EncodingName;
-  readonly isGuess: boolean;
+  readonly encoding: EncodingCandidate;
   readonly dialect: Dialect;
 }
 
@@ -62,7 +60,7 @@ const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): st
 
 interface Trial {
   readonly dialects: ReadonlyMap<string, Dialect>;
-  readonly encodings: ReadonlyMap<string, EncodingName>;
+  readonly encodings: ReadonlyMap<string, EncodingCandidate>;
 }
 
 interface Attempt extends Trial {
@@ -80,7 +78,7 @@ const observeFile = async (
 ): Promise<number> => {
   const { stored, encoding, access } = draft;
   const dialect = dialects.get(mannerOf(draft))!;
-  const file = { ...stored, encoding: encodings.get(stored.name) ?? encoding };
+  const file = { ...stored, encoding: (encodings.get(stored.name) ?? encoding).encoding };
   const named = { table: draftTable, file: stored.name };
   const head = await withBytes(file, access, (read) => readHeader(read, dialect, named));
   const evidence = evidenceOf(head.names);
@@ -122,6 +120,7 @@ const attempt = async (
   return { ...trial, evidence, header: evidence.names, bytes };
 };
 
+/** Finds the encodings of files that turn out not to be UTF-8, and reads all files again. */
 const withEncodings = async (
   files: readonly DraftFile[],
   first: Attempt,
@@ -130,11 +129,12 @@ const withEncodings = async (
   let best = first;
   for (;;) {
     const wrong = best.evidence.faults.get('invalid_utf8')?.first.file;
-    if (wrong === undefined) return best;
-    const encodings = new Map([...best.encodings, [wrong, guessedEncoding]]);
-    const next = await attempt(files, { dialects: best.dialects, encodings }, Infinity, signal);
-    if (next === undefined) return best;
-    best = next;
+    const file = files.find(({ stored }) => stored.name === wrong);
+    if (file === undefined || best.encodings.has(file.stored.name)) return best;
+    const found = await file.findEncoding();
+    const encodings = new Map([...best.encodings, [file.stored.name, found]]);
+    if (found.encoding === file.encoding.encoding) return { ...best, encodings };
+    best = (await attempt(files, { dialects: best.dialects, encodings }, Infinity, signal)) ?? best;
   }
 };
 
@@ -194,8 +194,7 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
     files: files.map((file) => {
       const { stored, location, encoding } = file;
       const own = encodings.get(stored.name) ?? encoding;
-      const isGuess = own === guessedEncoding;
-      return { name: stored.name, location, encoding: own, isGuess, dialect: dialectOf(file) };
+      return { name: stored.name, location, encoding: own, dialect: dialectOf(file) };
     }),
     dialect: dialectOf(files[0]!),
     header,

@@ -1,34 +1,135 @@
-// Guesses the encoding of a file from its first bytes.
+// Finds the encoding of a file that is not UTF-8 and has no byte order mark.
 
-import { isUtf8 } from 'node:buffer';
 import type { EncodingName } from '../../input/encodings/labels.ts';
-import { markedEncoding } from '../../input/encodings/marks.ts';
+import { decodeText, isTextIn, type OtherEncoding } from './decode-text.ts';
+import { learnWords } from './likely-words.ts';
+import { surveyTexts } from './text-survey.ts';
+import { shownText } from './shown-text.ts';
 
-/** Assumed if a file is not UTF-8: the most frequent encoding in which all bytes are valid. */
-export const guessedEncoding: EncodingName = 'windows-1252';
+/** If texts are the same in several encodings, the first of them is taken. */
+const tried: readonly OtherEncoding[] = [
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'windows-1255',
+  'windows-1256',
+  'windows-1257',
+  'windows-1258',
+  'windows-874',
+  'iso-8859-15',
+  'iso-8859-2',
+  'iso-8859-4',
+  'iso-8859-5',
+  'iso-8859-6',
+  'iso-8859-7',
+  'iso-8859-8',
+  'iso-8859-16',
+  'koi8-r',
+  'koi8-u',
+  'ibm866',
+  'macintosh',
+  'x-mac-cyrillic',
+  'shift_jis',
+  'euc-jp',
+  'gb18030',
+  'big5',
+  'euc-kr',
+];
 
-/** Share of NULs that indicates UTF-16, in which usually every second byte is NUL. */
-const nulsMin = 0.3;
+/** Evidence for the most frequent of these encodings, in words. */
+const usualEncoding: EncodingName = 'windows-1252';
+const usualBonus = 0.4;
+const usualScoreMin = 0.4;
 
-const shareOfNuls = (head: Buffer, first: number): number => {
-  let nuls = 0;
-  for (let at = first; at < head.length; at += 2) if (head[at] === 0) nuls += 1;
-  return (2 * nuls) / Math.max(1, head.length);
+/** Evidence by which the best candidate must lead, in words. */
+const leadMin = 0.3;
+const scoreMin = 0.55;
+const candidatesMax = 5;
+const samplesMax = 3;
+
+export interface EncodingCandidate {
+  readonly encoding: EncodingName;
+  /** Texts of the file, decoded. */
+  readonly samples: readonly string[];
+}
+
+/** One candidate: it is certain. Otherwise the candidates, the likeliest first. */
+export type EncodingFound = readonly EncodingCandidate[];
+
+/** Share of NULs from which a file is UTF-16: in one half of the bytes, and hardly in the other. */
+const nulsMin = 0.05;
+const nulsRatio = 20;
+
+/** Returns UTF-16 if the bytes without mark are UTF-16: digits and delimiters have a NUL each. */
+export const utf16Of = (head: Buffer): EncodingName | undefined => {
+  const nuls = [0, 0];
+  for (let at = 0; at < head.length; at += 1) if (head[at] === 0) nuls[at % 2]! += 1;
+  const [even = 0, odd = 0] = nuls;
+  if (Math.max(even, odd) < (nulsMin * head.length) / 2) return undefined;
+  if (odd > nulsRatio * even) return 'utf-16le';
+  return even > nulsRatio * odd ? 'utf-16be' : undefined;
 };
 
-const characterBytesMax = 4;
+const isMultiByte = (encoding: EncodingName): boolean => /^(?:shift_jis|euc-|gb|big5)/.test(encoding);
 
-const isTextInUtf8 = (head: Buffer, isWhole: boolean): boolean => {
-  if (isWhole) return isUtf8(head);
-  for (let cut = 0; cut < characterBytesMax; cut += 1)
-    if (isUtf8(head.subarray(0, head.length - cut))) return true;
-  return false;
+interface Ranked extends EncodingCandidate {
+  readonly encoding: OtherEncoding;
+  readonly score: number;
+  readonly words: number;
+}
+
+const samplesOf = (text: string): readonly string[] =>
+  [
+    ...new Set(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((sample) => sample.trim()),
+    ),
+  ]
+    .slice(0, samplesMax)
+    .map(shownText);
+
+/** Returns the encodings in which the texts can be read, the likeliest first. */
+const rank = async (texts: Buffer, highBytes: Buffer): Promise<readonly Ranked[]> => {
+  const likelihoodOf = await learnWords();
+  const known = new Set<string>();
+  const ranked: Ranked[] = [];
+  for (const encoding of tried) {
+    const all = isMultiByte(encoding) ? '' : await decodeText(highBytes, encoding);
+    const text = all === undefined ? undefined : await decodeText(texts, encoding);
+    if (text === undefined || known.has(`${all}${text}`)) continue;
+    known.add(`${all}${text}`);
+    const { score, words } = likelihoodOf(text);
+    ranked.push({ encoding, samples: samplesOf(text), score, words });
+  }
+  return ranked.toSorted((one, other) => other.score - one.score);
 };
 
-export const guessEncoding = (head: Buffer, isWhole: boolean): EncodingName => {
-  const marked = markedEncoding(head);
-  if (marked !== undefined) return marked;
-  if (shareOfNuls(head, 1) > nulsMin) return 'utf-16le';
-  if (shareOfNuls(head, 0) > nulsMin) return 'utf-16be';
-  return isTextInUtf8(head, isWhole) ? 'utf-8' : guessedEncoding;
+const isCertain = ([first, second]: readonly Ranked[]): boolean => {
+  const isUsual = ({ encoding }: Ranked): boolean => encoding === usualEncoding;
+  if (first === undefined || first.score < (isUsual(first) ? usualScoreMin : scoreMin)) return false;
+  if (second === undefined) return true;
+  const bonus = (candidate: Ranked): number => (isUsual(candidate) ? usualBonus : 0);
+  const lead = first.words * (first.score - second.score) + bonus(first) - bonus(second);
+  return lead >= leadMin;
+};
+
+/**
+ * Finds the encoding of a file by its words. Reads the whole file, and reads it again for encodings
+ * with several bytes per character, to check that every byte has a meaning there.
+ */
+export const findEncoding = async (open: () => AsyncIterable<Buffer>): Promise<EncodingFound> => {
+  const survey = await surveyTexts(open());
+  if (survey.isUtf8) return [{ encoding: 'utf-8', samples: [] }];
+  const texts = Buffer.concat(survey.texts.flatMap((text) => [text, Buffer.from('\n')]));
+  const clean: Ranked[] = [];
+  for (const candidate of await rank(texts, survey.highBytes)) {
+    if (clean.length === candidatesMax) break;
+    const { encoding } = candidate;
+    if (!isMultiByte(encoding) || (await isTextIn(open(), encoding))) clean.push(candidate);
+  }
+  return isCertain(clean) ? clean.slice(0, 1) : clean;
 };

@@ -7,15 +7,13 @@ import { tableNames } from './table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from './write-pipeline.ts';
 import { holdsSecret } from '../../input/sources/http/url.ts';
 import { formatCount, inQuotes, plural } from '../../core/wording.ts';
-import { draftFiles, listedNames, optionsOf } from './draft-files.ts';
+import { draftFiles, listedNames, optionsOf, type InitReading } from './draft-files.ts';
 import { draftTables, type ReadFile, type TableDraft } from './draft-tables.ts';
 import { groupedBy } from './grouped.ts';
 
-interface InitOptions {
+interface InitOptions extends Partial<InitReading> {
   readonly locations: readonly string[];
   readonly workingDirectory: string;
-  readonly allowPrivate?: boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Returns a glob that matches exactly these files, or undefined. */
@@ -69,11 +67,12 @@ const locationsOf = async (
   drafts: readonly TableDraft[],
 ): Promise<readonly WrittenLocation[]> => {
   const all = drafts.flatMap((draft) => draft.files);
-  const alike = groupedBy(files, ({ encoding, dialect }) => JSON.stringify([encoding, dialect]));
-  const encodings = new Set(files.map(({ encoding }) => encoding));
+  const alike = groupedBy(files, ({ encoding, dialect }) => JSON.stringify([encoding.encoding, dialect]));
+  const encodings = new Set(files.map(({ encoding }) => encoding.encoding));
   const locations: WrittenLocation[] = [];
   for (const group of alike.values()) {
-    const { encoding, dialect } = group[0]!;
+    const { dialect } = group[0]!;
+    const { encoding } = group[0]!.encoding;
     const own = encodings.size > 1 && encoding !== 'utf-8' ? { encoding } : {};
     const paths = await placesOf(group, options, all);
     locations.push(...paths.map((path) => ({ path, dialect, ...own })));
@@ -81,15 +80,29 @@ const locationsOf = async (
   return locations;
 };
 
+/** Returns a loss for each encoding that was found by the words of files. */
+const encodingLosses = (files: readonly ReadFile[]): readonly Loss[] => {
+  const found = files.filter(({ encoding }) => encoding.samples.length > 0);
+  return [...groupedBy(found, ({ encoding }) => encoding.encoding).values()].map((alike) => {
+    const [{ name, encoding }] = alike as [ReadFile];
+    const more = alike.length > 1 ? ` and ${plural(alike.length - 1, 'more file')}` : '';
+    return {
+      what: `${name}${more}: not UTF-8, read as ${encoding.encoding}: ${encoding.samples.join(', ')}`,
+      keep: 'if these texts are wrong, `--encoding` names the right encoding',
+    };
+  });
+};
+
 /** Losses of whole records and files. */
-const lossesOf = ({ faults }: TableDraft): readonly Loss[] =>
-  faults.map(({ count, first: { file, line, reason } }) => ({
+const lossesOf = ({ files, faults }: TableDraft): readonly Loss[] => [
+  ...encodingLosses(files),
+  ...faults.map(({ count, first: { file, line, reason } }) => ({
     what: `${plural(count, 'record')} will be rejected, the first in line ${formatCount(line)} of ${file}: ${reason}`,
     keep: '`etl rejects` keeps and shows them',
-  }));
+  })),
+];
 
 const remarksOf = ({ files, isKeyUnknown, remarks, dialect }: TableDraft): readonly string[] => {
-  const guessed = files.filter(({ isGuess }) => isGuess);
   return [
     ...remarks,
     ...(files.some(({ location }) => holdsSecret(location))
@@ -97,11 +110,6 @@ const remarksOf = ({ files, isKeyUnknown, remarks, dialect }: TableDraft): reado
           'the address holds a secret: make it a parameter that is declared secret before others see this file',
         ]
       : []),
-    ...(guessed.length === 0
-      ? []
-      : [
-          `${guessed[0]!.name}: not UTF-8; read as ${guessed[0]!.encoding}, which is a guess: check letters with accents`,
-        ]),
     ...(dialect.header === true ? [] : ['no header: fields are named by their positions']),
     ...(dialect.ragged === 'pad'
       ? [
@@ -118,7 +126,7 @@ const writtenTable = async (
   options: InitOptions,
   drafts: readonly TableDraft[],
 ): Promise<WrittenTable> => {
-  const encodings = [...new Set(draft.files.map(({ encoding }) => encoding))];
+  const encodings = [...new Set(draft.files.map(({ encoding }) => encoding.encoding))];
   const [encoding] = encodings;
   return {
     ...draft,
@@ -143,10 +151,10 @@ export interface InitDraft {
 
 /**
  * Reads all files and infers the tables. Errors: ETL_USAGE for an invalid address, and for standard
- * input, which can be read only once; ETL_SOURCE_…, ETL_HEADER_….
+ * input, which can be read only once; ETL_SOURCE_ENCODING; ETL_SOURCE_…, ETL_HEADER_….
  */
 export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
-  const { locations, workingDirectory, allowPrivate = false, signal } = options;
+  const { locations, workingDirectory, signal, askEncoding, allowPrivate = false, given = {} } = options;
   if (locations.includes('-'))
     throw new EtlError('ETL_USAGE', {
       problem: 'stdin can be read only once, and files are read several times',
@@ -158,7 +166,8 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
       problem: `${inQuotes(broken)} is not a valid address`,
       hint: 'See etl init --help.',
     });
-  const files = await draftFiles(locations, workingDirectory, allowPrivate, signal);
+  const reading = { workingDirectory, allowPrivate, given, askEncoding, signal };
+  const files = await draftFiles(locations, reading);
   const drafts = await draftTables(files, signal);
   const names = tableNames(drafts.map((draft) => draft.files.map((file) => file.name)));
   const tables: WrittenTable[] = [];
