@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
 import { nearest } from '../core/nearest.ts';
+import { firstOf } from '../core/wording.ts';
 import { isPipelineFile } from '../pipeline/file-name.ts';
 import { loadPipelineFile, type LoadedPipeline } from '../pipeline/load-file.ts';
 
@@ -26,6 +27,8 @@ const listFolder = async (folder: string): Promise<readonly string[]> => {
   }
 };
 
+const namesShown = 12;
+
 const unknownPipeline = (
   pipeline: string,
   folder: string,
@@ -33,7 +36,8 @@ const unknownPipeline = (
   others = '',
 ): EtlError => {
   const near = nearest(pipeline, names);
-  const suggestion = near === undefined ? others : `; did you mean ${near}?`;
+  const known = names.length === 0 ? '' : `; it has ${firstOf(names, namesShown).join(', ')}`;
+  const suggestion = near === undefined ? `${known}${others}` : `; did you mean ${near}?`;
   return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
 };
 

@@ -283,13 +283,13 @@ describe('etl verify', () => {
     rmSync(`${files.directory}/cities/empty.csv`);
   });
 
-  it('names files that have changed or are gone, and compares the others', async () => {
+  it('names files that have changed or are gone, and says if nothing was compared', async () => {
     files.write('cities/north.csv', 'name,people\nA,1\nB,20\n');
     rmSync(`${files.directory}/cities/south.csv`);
     await database.query('update town.city set people = 2 where people = 20');
     const { exit, out: text } = await etl('verify', 'town', '--json');
     expect([exit, JSON.parse(text).tables[0]]).toMatchObject([
-      0,
+      5,
       {
         outcome: 'not compared',
         notCompared: [
@@ -301,6 +301,7 @@ describe('etl verify', () => {
         ],
       },
     ]);
+    expect((await etl('verify', 'town')).out).toMatch(/^nothing was compared, so/m);
   });
 });
 
@@ -456,7 +457,7 @@ describe('rows that are not those of all records', () => {
       schema: 'never',
       tables: { t: { source: csv('prices/*.csv'), columns: { item: column.text('item') } } },
     });
-    expect(await failureOf(verify(other))).toMatchObject({ code: 'ETL_VERIFY_NOTHING', exit: 1 });
+    expect(await failureOf(verify(other))).toMatchObject({ code: 'ETL_VERIFY_NOTHING', exit: 5 });
   });
 });
 

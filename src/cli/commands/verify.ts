@@ -1,7 +1,8 @@
 // `etl verify <pipeline|run>`: reads files again with csv-parse, and compares them with production.
 
-import { EtlError } from '../../core/errors/errors.ts';
-import { command } from '../command.ts';
+import { EtlError, exitCodes } from '../../core/errors/errors.ts';
+import type { VerifyReport } from '../../tools/verify/report.ts';
+import { command, EndWith } from '../command.ts';
 import { argument, databaseUrl, namesFlag, printing, params } from '../inputs.ts';
 import { openPipeline } from '../pipeline.ts';
 import { askAnyway } from '../server.ts';
@@ -9,6 +10,12 @@ import { wrapUnder } from '../layout.ts';
 import { differenceLines, verifyLines } from '../text/verify-text.ts';
 import { asList } from '../../core/wording.ts';
 import { askForRun } from './runs.ts';
+
+const errorOf = (report: VerifyReport): Error | undefined => {
+  if (report.outcome === 'different')
+    return new EtlError('ETL_VERIFY_DIFFERENT', { problems: asList(differenceLines(report)) });
+  return report.outcome === 'same' ? undefined : new EndWith(exitCodes.changes);
+};
 
 export const verifyCommand = command({
   name: 'verify',
@@ -29,7 +36,8 @@ Reads the files in full with csv-parse and the column readers in JavaScript, not
 the rows of production. Compares the numbers of records, rejects, filtered records and rows, and for each column the nulls, the
 sum of numbers and a checksum. Files that were deleted or changed are only listed. Writes nothing, and can run at the same time
 as the pipeline.
-Exit codes: 0 if nothing differs, even if something was not compared; 4 if files and production differ.
+Exit codes: 0 if nothing differs, even if something was not compared; 4 if files and production differ; 5 if no rows were
+compared at all.
 
 Examples:
   $ etl verify pipelines/noaa.ts
@@ -47,10 +55,7 @@ Examples:
     return {
       json: [report],
       lines: ({ paint, width }) => verifyLines(report, paint).flatMap((line) => wrapUnder(line, width, 2)),
-      error:
-        report.outcome === 'different'
-          ? new EtlError('ETL_VERIFY_DIFFERENT', { problems: asList(differenceLines(report)) })
-          : undefined,
+      error: errorOf(report),
     };
   },
 });

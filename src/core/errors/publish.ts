@@ -2,7 +2,7 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { failed, usage, guard } = exitCodes;
+const { failed, usage, guard, changes } = exitCodes;
 
 export const publishErrors = {
   ETL_TRANSFORM: {
@@ -133,7 +133,7 @@ export const publishErrors = {
     message: 'pipeline {pipeline}: no file{of} is in production, so there is nothing to verify',
     hint: 'Run the pipeline first.',
     retry: 'never',
-    exit: failed,
+    exit: changes,
   },
   ETL_VERIFY_MOVED: {
     message:
