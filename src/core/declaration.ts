@@ -1,5 +1,6 @@
 // A pipeline's declaration as plain frozen data. src/pipeline/ makes it; all other folders read it.
 
+import type { ArrivalSpec } from './arrival.ts';
 import type { ConstraintSpec } from './constraint.ts';
 import type { RowLimit, TestSpec } from './data-test.ts';
 import type { Dialect } from './dialect.ts';
@@ -25,6 +26,7 @@ export interface SourceSpec {
   /** Limits of decompression: bytes for each compressed byte, and bytes of one file. */
   readonly maxRatio: number;
   readonly maxBytes: number;
+  readonly arrival: ArrivalSpec;
 }
 
 export interface FormatSpec {

@@ -3,7 +3,8 @@
 /**
  * A file that is listed, or whose rows are in production. moved: production has its rows under
  * another name, which the next run corrects · copy: a new file with the content of another one,
- * which a run refuses · corrected: rejects of it were corrected after it was published · unloaded:
+ * which a run refuses · held back: a run loads the other files without it, for the reason in
+ * `problem` · corrected: rejects of it were corrected after it was published · unloaded:
  * its rows were deleted on request · gone: no longer listed.
  */
 export interface FileState {
@@ -11,7 +12,16 @@ export interface FileState {
   /** The name to give to `reload` and `unload`. */
   readonly file: string;
   readonly location: string;
-  readonly state: 'in production' | 'moved' | 'new' | 'copy' | 'changed' | 'corrected' | 'unloaded' | 'gone';
+  readonly state:
+    | 'in production'
+    | 'moved'
+    | 'new'
+    | 'copy'
+    | 'changed'
+    | 'corrected'
+    | 'held back'
+    | 'unloaded'
+    | 'gone';
   /** The run that published the file; null, like records, rows and publishedAt, if no run did. */
   readonly run: number | null;
   /** Records that this run read. */

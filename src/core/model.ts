@@ -193,6 +193,16 @@ export interface TableResult extends Counts {
   readonly partitions?: readonly string[];
 }
 
+/** A listed file that was not loaded, while the other files were. */
+export interface HeldFile {
+  readonly table: string;
+  readonly file: string;
+  readonly location: string;
+  /** An error code, such as ETL_FILE_NOT_READY; `problem` is its message. */
+  readonly code: string;
+  readonly problem: string;
+}
+
 export interface RunResult {
   readonly runId: number;
   readonly pipeline: string;
@@ -208,6 +218,8 @@ export interface RunResult {
   /** Bytes of write-ahead log that all sessions wrote during the run; missing if not readable. */
   readonly serverWalBytes?: number;
   readonly profile?: RunProfile;
+  /** Present if files were held back: they are tried again when they change. */
+  readonly held?: readonly HeldFile[];
   /** Present if tables have data tests. */
   readonly tests?: readonly DataTestResult[];
 }

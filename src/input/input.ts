@@ -6,7 +6,7 @@ import type { EncodingName } from './encodings/labels.ts';
 import { transcoded } from './encodings/registry.ts';
 import { containerNamed, decodingNamed } from './decode/registry.ts';
 import { EtlError } from '../core/errors/errors.ts';
-import { withoutLastLines, type TrailerProblem } from './last-lines.ts';
+import { toLineEnd, withoutLastLines, type TrailerProblem } from './last-lines.ts';
 import type { SourceFile } from '../core/model.ts';
 import type { ReadBytes } from '../core/read-bytes.ts';
 import type { Access } from './sources/contract.ts';
@@ -126,7 +126,7 @@ async function* decoded(
  * Yields the bytes [start, end) as UTF-8. A stream is decoded from its beginning. If `end` is the
  * end of a stream whose line end is known, the last `skipEnd` lines are left out.
  *
- * Errors: ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of the file's source.
+ * Errors: ETL_FILE_NOT_READY, ETL_SOURCE_TRAILER, ETL_SOURCE_CORRUPT, ETL_SOURCE_EXPANDS, those of the file's source.
  */
 export const openInput = (
   file: InputFile,
@@ -142,10 +142,19 @@ export const openInput = (
     file.decoding === null && file.encoding === 'utf-8'
       ? storedBytes(file, access, start, end, blockBytes)
       : decoded(file, access, start, end, meter);
-  const { skipEnd } = access.declared;
-  if (skipEnd === 0 || file.lineEnd === undefined || end !== Infinity || isSeekable(file)) return bytes;
+  const { skipEnd, arrival } = access.declared;
+  if (file.lineEnd === undefined || end !== Infinity || isSeekable(file)) return bytes;
+  if (skipEnd === 0) return arrival.lastLine === 'any' ? bytes : toLineEnd(bytes, () => cutOff(file));
   return withoutLastLines(bytes, skipEnd, file.lineEnd, trailerError(file, skipEnd));
 };
+
+export const cutOff = ({ table, name }: Pick<InputFile, 'table' | 'name'>): EtlError =>
+  new EtlError('ETL_FILE_NOT_READY', {
+    table,
+    file: name,
+    problem: 'ends without a line end',
+    hint: "If the file is complete, remove lastLine: 'complete'.",
+  });
 
 export const trailerError =
   ({ table, name }: Pick<InputFile, 'table' | 'name'>, lines: number) =>

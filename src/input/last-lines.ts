@@ -23,6 +23,21 @@ const withoutLineEnd = (bytes: Buffer, lineEnd: LineEnd): number => {
   return end - (endsWithLf ? 2 : 1);
 };
 
+export const isLineEnd = (byte: number | undefined): boolean => byte === LF || byte === CR;
+
+/** Yields all bytes, and fails at the end if the last byte ends no line. */
+export async function* toLineEnd(
+  reads: AsyncIterable<Buffer>,
+  fail: () => Error,
+): AsyncGenerator<Buffer, void> {
+  let last: number | undefined = LF;
+  for await (const read of reads) {
+    last = read.at(-1) ?? last;
+    yield read;
+  }
+  if (!isLineEnd(last)) throw fail();
+}
+
 export const lastLinesStart = (
   bytes: Buffer,
   lines: number,

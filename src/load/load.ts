@@ -12,6 +12,7 @@ import { stopIfAsked, stopSignal, type Stops } from '../core/stop.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
 import { busyWorkers, divide, isBrief, isOneJob, isSmall, sharedFiles } from './cut-segments.ts';
 import type { FileSegment, Loader, LoadListener } from './chunk/loader.ts';
+import { collectBad, type HoldsBack } from './files-held.ts';
 import { loadedTable, type LoadPlan, type LoadWork } from './load-plan.ts';
 import { followTable, type TableProgress } from './progress.ts';
 import { rejectsAllowed } from './rejects-allowed.ts';
@@ -46,6 +47,7 @@ interface Loading {
   readonly memory: Pool<SharedArrayBuffer>;
   readonly threads: ReadingThreads;
   readonly chunksOf: (fileId: number) => Promise<readonly LoadedChunkRow[]>;
+  readonly holdsBack: HoldsBack;
 }
 
 /**
@@ -133,13 +135,12 @@ const jobWork = (loading: Loading): ServeOptions['load'] => {
     leave.throwIfAborted();
     // The segments of a job are loaded together only if they are ranges of one stream.
     const groups = job.pieceBytes === undefined ? job.segments.map((one) => [one]) : [job.segments];
-    for (const segments of groups)
-      await loadFile(
-        loading,
-        filesById.get(segments[0]!.fileId)!,
-        { ...job, segments },
-        { abort, leave, drain },
-      );
+    for (const segments of groups) {
+      const file = filesById.get(segments[0]!.fileId)!;
+      await loadFile(loading, file, { ...job, segments }, { abort, leave, drain }).catch((error: unknown) => {
+        if (!(error instanceof EtlError) || !loading.holdsBack(file, error)) throw error;
+      });
+    }
   };
 };
 
@@ -150,6 +151,8 @@ export const withSegmentWork = async <T>(
   chunks: readonly LoadedChunkRow[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
   over?: Client,
+  // A helper must not judge files: it may be the only process that cannot read them.
+  holdsBack: HoldsBack = () => false,
 ): Promise<T> => {
   const { client, queues, drain, report } = work;
   const workers = over === undefined ? work.workers : 1;
@@ -165,7 +168,7 @@ export const withSegmentWork = async <T>(
   try {
     const { loaders, close } = await openLoaders(plan, size);
     try {
-      const load = jobWork({ work, plan, files, progress, loaders, memory, threads, chunksOf });
+      const load = jobWork({ work, plan, files, progress, loaders, memory, threads, chunksOf, holdsBack });
       const outside = whenLost(client, address);
       const trace = report.trace();
       return await use(
@@ -251,13 +254,14 @@ const loadInTurn = async (
 
 /**
  * Loads all missing segments. A run without a queue is new, so nothing of it is loaded. Errors:
- * those of loadChunk and of the queue; ETL_REJECT_LIMIT.
+ * those of loadChunk and of the queue; ETL_REJECT_LIMIT; FilesHeld.
  */
 export const loadMissing = async (
   work: LoadWork,
   plan: LoadPlan,
   planned: readonly SourceFile[],
   queue: LoadQueue | undefined,
+  holdsBack: HoldsBack,
 ): Promise<ReadonlyMap<string, number>> => {
   const { client, workers } = work;
   const { lease, chunkBytes } = plan;
@@ -276,19 +280,19 @@ export const loadMissing = async (
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
   const division = { missing, files, tables, workers, workersMax: workersMaxOf(work), chunkBytes };
   const over = queue === undefined && loadsBriefly(plan, missing) ? client : undefined;
+  const { hold, judge, judgeError } = collectBad(files, holdsBack);
   const load = async (options: ServeOptions, secondsOf: () => ReadonlyMap<string, number>) => {
     const batches = divide(division);
-    if (queue === undefined) {
-      await loadInTurn(options, batches);
-      return { seconds: secondsOf() };
-    }
-    await queue.workOff(options, batches);
+    await (queue === undefined ? loadInTurn(options, batches) : queue.workOff(options, batches));
+    judge();
+    if (queue === undefined) return { seconds: secondsOf() };
     // The query runs while the loading threads end.
     const proof = expectLoaded(work, plan, files);
     proof.catch(() => undefined);
     return { seconds: secondsOf(), proof };
   };
-  const { seconds, proof } = await withSegmentWork(work, plan, files, chunks, load, over);
+  const loading = withSegmentWork(work, plan, files, chunks, load, over, hold);
+  const { seconds, proof } = await loading.catch(judgeError);
   await proof;
   return seconds;
 };

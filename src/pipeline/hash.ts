@@ -2,11 +2,17 @@
 
 import { ok as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import type { PipelineSpec } from '../core/declaration.ts';
+import type { PipelineSpec, Reading } from '../core/declaration.ts';
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value, [])).digest('hex');
 
-/** Hashes each table with its SQL, without `tests`, `keep` and `copies`, which change no rows. */
+/** Leaves out how files arrive: that changes no rows. */
+const withoutArrival = (reading: Reading): object => {
+  const { arrival: _arrival, ...source } = reading.source;
+  return { ...reading, source };
+};
+
+/** Hashes each table with its SQL, without options that change no rows, such as `tests`. */
 export const tableHashes = (
   spec: PipelineSpec,
   sqlTexts: ReadonlyMap<string, string>,
@@ -15,6 +21,8 @@ export const tableHashes = (
     spec.tables.map((declared) => {
       const { keep: _keep, tests: _tests, ...rest } = declared;
       const { copies: _copies, ...table } = { copies: undefined, ...rest };
+      if (table.kind === 'source')
+        return [table.name, sha256({ ...table, readings: table.readings.map(withoutArrival) })];
       if (table.transform === undefined) return [table.name, sha256(table)];
       const sql = sqlTexts.get(table.name);
       assert(sql !== undefined, `no SQL text of table ${table.name}`);

@@ -11,6 +11,7 @@ import { refuseIfGone } from '../publish/gone.ts';
 import type { PublishPlan } from '../publish/modes/contract.ts';
 import type { BuiltTable } from '../publish/table/tables.ts';
 import type { LoadQueue } from '../queue/load-queue.ts';
+import { holdsBackIn } from './files/held-files.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 import { buildTables } from './build/build-side-by-side.ts';
 import { dropBuilt } from './build/empty-schema.ts';
@@ -18,6 +19,7 @@ import { keepBuilt, takeBuilt } from './build/kept-build.ts';
 import { step, type RunContext } from './context.ts';
 import { callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
+import { FilesHeld, type HoldsBack } from '../load/files-held.ts';
 import { loadMissing, loadsAlone, loadsBriefly } from '../load/load.ts';
 import { makeLoadPlan, type LoadPlan } from '../load/load-plan.ts';
 import type { BegunRun } from './begin.ts';
@@ -66,6 +68,7 @@ const loadCorrected = async (
   plan: LoadPlan,
   queue: LoadQueue | undefined,
   isCorrected: boolean,
+  holdsBack: HoldsBack,
 ): Promise<ReadonlyMap<string, number>> => {
   const { client } = context;
   if (isCorrected) {
@@ -73,7 +76,7 @@ const loadCorrected = async (
     await applyCorrections(context, plan, files);
   }
   const roomy = isCorrected ? await withRoomForCorrections(client, plan) : plan;
-  const seconds = await loadMissing(context, roomy, files, queue).catch((error: unknown) => {
+  const seconds = await loadMissing(context, roomy, files, queue, holdsBack).catch((error: unknown) => {
     // The load stops early at a limit; `checkRejects` throws the error that names rejects.
     if (!(error instanceof EtlError) || error.code !== 'ETL_REJECT_LIMIT') throw error;
     return new Map<string, number>();
@@ -150,7 +153,7 @@ const loadAndBuild = async (
     await runHook(context, 'before', runId);
     // Rehearses again, because the first rehearsal could not see what the hook `before` creates.
     if (spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
-    const load = () => loadCorrected(context, run, plan, queue, isCorrected);
+    const load = () => loadCorrected(context, run, plan, queue, isCorrected, holdsBackIn(planned));
     const loadSeconds = await step(context, 'load', load);
     await checkRejects(context, runId);
     await advance(context, runId, 'loaded');
@@ -187,7 +190,7 @@ const publishBuilt = async (
 ): Promise<readonly BuiltTable[]> => {
   await askTogether(context.client, () => [
     advance(context, runId, 'publishing'),
-    checkSources(context, runId),
+    checkSources(context, runId, holdsBackIn(planned)),
   ]);
   const keepPlan = async (plans: readonly PublishPlan[]): Promise<void> => {
     if (!isRehearsed) await keepRunPlan(context, runId, planned, plans);
@@ -230,6 +233,7 @@ const rehearsedError = async (
   );
 };
 
+/** Errors: those of the steps; FilesHeld, after which the run is planned again. */
 export const carryOut = async (
   context: RunContext,
   run: BegunRun,
@@ -242,7 +246,8 @@ export const carryOut = async (
     const first = await loadAndBuild(context, run, planned, way);
     built = await publishBuilt(context, runId, planned, first, way.isRehearsed);
   } catch (thrown) {
-    const error = way.isRehearsed ? thrown : await rehearsedError(context, planned, thrown);
+    const isFinal = way.isRehearsed || thrown instanceof FilesHeld;
+    const error = isFinal ? thrown : await rehearsedError(context, planned, thrown);
     await dropAfterFailure(context, error);
     throw error;
   }

@@ -1,6 +1,7 @@
 // Ends a successful run: makes its result, and saves the advice about it.
 
 import { keepAdvice } from '../ledger/run/run-story.ts';
+import { heldFiles } from '../ledger/production/held-files.ts';
 import { testsOfRun } from '../ledger/run/data-tests.ts';
 import { askTogether, runQuery } from '../db/client.ts';
 import { walBytesSince } from '../db/session/server-wal.ts';
@@ -68,11 +69,12 @@ export const finishRun = async (
   const { address, client, spec, report } = context;
   // An unchanged run is an earlier run, which saved its notices.
   if (outcome === 'published') await saveNotices(client, report, runId);
-  const [totals, published, serverWalBytes, tests] = await askTogether(client, () => [
+  const [totals, published, serverWalBytes, tests, held] = await askTogether(client, () => [
     fileTotals(client, runId),
     publishedTables(client, runId),
     walBytesSince(client, wal),
     testsOfRun(client, runId),
+    heldFiles(client, spec.name),
   ]);
   const seconds = secondsSince(start);
   const profiled = await adviseOn(context, runId, seconds);
@@ -87,6 +89,7 @@ export const finishRun = async (
     ...(address.embedded !== undefined && { embedded: true as const }),
     ...(serverWalBytes !== undefined && { serverWalBytes }),
     ...profiled,
+    ...(held.length > 0 && { held }),
     ...(tests.length > 0 && { tests }),
   };
   report.emit({ type: 'finished', result });

@@ -1,7 +1,7 @@
 // Decides how a run would begin: nothing to do, continue an unfinished run, or write a new one.
 
 import { recorrectedTables } from '../ledger/rejects/corrections.ts';
-import { decideBeginning, type Beginning, type KnownFile } from '../ledger/run/decide.ts';
+import { decideBeginning, fileKey, type Beginning, type KnownFile } from '../ledger/run/decide.ts';
 import { latestRun, loadedChunks, runFiles, type LatestRun } from '../ledger/run/ledger.ts';
 import { fenceRun } from '../ledger/run/take-over.ts';
 import { askTogether, runQuery, type Client } from '../db/client.ts';
@@ -154,6 +154,7 @@ const decide = async (
     landings: isUnfinished(latest) ? await existingLandings(client, spec, planned) : new Set(),
     recorrected: isUnfinished(latest) ? await recorrectedTables(client, latest.id) : new Set(),
     fresh,
+    held: new Set(planned.flatMap(({ held }) => held.map(fileKey))),
   });
 };
 

@@ -1,15 +1,20 @@
 // Runs a pipeline from files to published tables. The steps of a run with work to do are in
 // carry-out.ts.
 
+import { hostname } from 'node:os';
 import { pendingHook } from '../ledger/run/hook-state.ts';
-import { latestRun, runStanding } from '../ledger/run/ledger.ts';
-import { runOfJob } from '../ledger/run/run-end.ts';
-import { askTogether, withClient, type Client } from '../db/client.ts';
+import { heldBefore, type HeldReason } from '../ledger/production/held-files.ts';
+import { fileKey } from '../ledger/run/decide.ts';
+import { latestRun, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
+import { endRun, runOfJob } from '../ledger/run/run-end.ts';
+import { askTogether, runQuery, withClient, type Client } from '../db/client.ts';
 import { asServerError } from '../db/connect/server-error.ts';
 import { walPosition } from '../db/session/server-wal.ts';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../core/model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { FilesHeld } from '../load/files-held.ts';
+import { heldError, recordHeld, type KnownHeld } from './files/held-files.ts';
 import { recordMoves } from './files/moves.ts';
 import { findOutset, isFullRefresh } from './outset.ts';
 import { planNeeded } from './files/plan-sources.ts';
@@ -28,6 +33,8 @@ import { untilDone, type RecoverOptions } from './recover.ts';
 interface Memory {
   planned?: readonly PlannedTable[];
   run?: BegunRun;
+  /** Files that were found bad while this process loaded them, by `fileKey`. */
+  readonly held: Map<string, HeldReason & { readonly fingerprint: string }>;
   epoch?: string;
   wal?: string | undefined;
   wasReached: boolean;
@@ -65,6 +72,61 @@ const publishedBefore = async (
 /** Imported late, because a run without work starts faster (docs/benchmarks/findings.md). */
 const work = () => import('./carry-out.ts');
 
+/**
+ * Plans, and begins the run that the plan needs. Returns the published run if there is nothing to
+ * do.
+ */
+const beginWork = async (
+  context: RunContext,
+  memory: Memory,
+  resume: boolean,
+  before: KnownHeld['before'],
+  latest: LatestRun | undefined,
+  back?: RunEvent,
+): Promise<number | undefined> => {
+  const { client, spec } = context;
+  // Decided at each attempt, because another process may have published meanwhile.
+  const known = { before, now: memory.held };
+  const judging = { ...context, isFullRefresh: isFullRefresh(context, latest), known };
+  const planned = await step(context, 'plan', () => planNeeded(judging));
+  const outset = await findOutset(context, planned, resume);
+  await recordMoves(context, planned);
+  const held = planned.flatMap((one) => one.held);
+  await recordHeld(client, spec.name, held, before);
+  if (outset.standing !== undefined) {
+    if (back !== undefined) context.report.emit(back);
+    // A process killed right after publishing leaves its staging tables behind.
+    await tidyUp(context);
+    return outset.standing;
+  }
+  memory.run = await (await work()).beginRun(judging, planned, outset, back);
+  memory.planned = planned;
+  return undefined;
+};
+
+/** Carries the run out; if files of it turn out to be bad, plans again without them. */
+const carryOutOthers = async (context: RunContext, memory: Memory): Promise<RunResult> => {
+  const { runId } = memory.run!.lease;
+  try {
+    await (await work()).carryOut(context, memory.run!, memory.planned!);
+    return await finishRun(context, runId, 'published', memory);
+  } catch (error) {
+    if (!(error instanceof FilesHeld)) throw error;
+    for (const [file, { code, message: problem }] of error.errors)
+      memory.held.set(fileKey(file), { code, problem, fingerprint: file.fingerprint });
+    // If there is other work, it continues this run or takes its place.
+    await runQuery(context.client, endRun(runId, 'failed', heldError(error), hostname(), process.pid));
+  }
+  const { client, spec } = context;
+  const [latest, before] = await askTogether(client, () => [
+    latestRun(client, spec.name),
+    heldBefore(client, spec.name),
+  ]);
+  const standing = await beginWork(context, memory, false, before, latest);
+  if (standing !== undefined) return finishRun(context, standing, 'unchanged', memory);
+  return carryOutOthers(context, memory);
+};
+
 const attempt = async (
   prepared: PreparedRun,
   client: Client,
@@ -76,11 +138,12 @@ const attempt = async (
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   if (!isRetry) sayUnreachable(context);
-  const [wal, owes, owedHook, latest] = await askTogether(client, () => [
+  const [wal, owes, owedHook, latest, before] = await askTogether(client, () => [
     walPosition(client),
     isSomethingOwed(client),
     pendingHook(client, spec.name),
     latestRun(client, spec.name),
+    heldBefore(client, spec.name),
   ]);
   memory.wal ??= wal;
   memory.owes ||= owes;
@@ -94,27 +157,20 @@ const attempt = async (
   }
   await callOwed(context, owedHook);
   if (memory.run === undefined) {
-    // Decided at each attempt, because another process may have published meanwhile.
-    const judging = { ...context, isFullRefresh: isFullRefresh(context, latest) };
-    const planned = await step(context, 'plan', () => planNeeded(judging));
-    const outset = await findOutset(context, planned, fromWorker.resume ?? false);
-    await recordMoves(context, planned);
-    if (outset.standing !== undefined) {
-      if (back !== undefined) context.report.emit(back);
-      // A process killed right after publishing leaves its staging tables behind.
-      await tidyUp(context);
-      return finishRun(context, outset.standing, 'unchanged', memory);
-    }
-    memory.run = await (await work()).beginRun(judging, planned, outset, back);
-    memory.planned = planned;
+    const standing = await beginWork(context, memory, fromWorker.resume ?? false, before, latest, back);
+    if (standing !== undefined) return finishRun(context, standing, 'unchanged', memory);
   } else memory.run = await (await work()).continueRun(context, memory.run);
-  await (await work()).carryOut(context, memory.run, memory.planned!);
-  return finishRun(context, memory.run.lease.runId, 'published', memory);
+  return carryOutOthers(context, memory);
 };
 
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   const { address, backend, settings, fromWorker, spec, report, receivers } = prepared;
-  const memory: Memory = { wasReached: false, owes: receivers.length > 0, start: performance.now() };
+  const memory: Memory = {
+    held: new Map(),
+    wasReached: false,
+    owes: receivers.length > 0,
+    start: performance.now(),
+  };
   // A worker delivers notifications beside its runs, so its runs do not.
   const deliver = async (): Promise<void> => {
     if (memory.owes && memory.wasReached && fromWorker.jobId === undefined)

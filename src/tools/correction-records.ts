@@ -6,6 +6,7 @@ import { correctionKey, type NewCorrection } from '../ledger/rejects/corrections
 import { runFiles } from '../ledger/run/ledger.ts';
 import { withTransaction, type Client } from '../db/client.ts';
 import { tryLockPipeline } from '../db/session/advisory-lock.ts';
+import { arrivalDefault } from '../core/arrival.ts';
 import type { Dialect, LineEnd } from '../core/declaration.ts';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
 import { isQuoteFault, reasonOf } from '../format/records/raw-fields.ts';
@@ -41,6 +42,7 @@ export const plainFile: Access = {
     skipEnd: 0,
     maxRatio: 1,
     maxBytes: Infinity,
+    arrival: arrivalDefault,
   },
 };
 

@@ -4,11 +4,13 @@ import { schemaVersions } from '../db/bookkeeping/migrate.ts';
 import type { Client } from '../db/client.ts';
 import {
   goneFiles,
+  versionsAt,
   knownVersions,
   type FilesOf,
   type KnownVersion,
   type PublishedFile,
 } from '../ledger/production/published-files.ts';
+import { heldBefore } from '../ledger/production/held-files.ts';
 import type { NewFile } from '../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../core/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
@@ -18,6 +20,8 @@ import { refuseStrangers } from '../db/session/access.ts';
 import { versionsAsListed } from '../run/files/as-listed.ts';
 import { findCopies } from '../run/files/copies.ts';
 import type { Found } from '../run/files/found-files.ts';
+import { createHolder, type Holder, type PlannedFile } from '../run/files/held-files.ts';
+import { changedError } from '../run/files/new-files.ts';
 import { Sightings, type Moves, type Unsettled } from '../run/files/moves.ts';
 import { takeEverything, type Sieve } from '../run/files/sieve.ts';
 import { planSources } from '../run/files/plan-sources.ts';
@@ -89,8 +93,33 @@ const statesOfOthers = async (
 /** In mode replace, moved files do not matter, because all files are loaded. */
 const noMoves: Moves = { followed: new Map(), over: new Map(), gone: new Set() };
 
+/** Returns the state of a file that a run would hold back; otherwise the given state. */
+const orHeld = (
+  state: FileState,
+  file: PlannedFile,
+  spec: SourceTableSpec,
+  { held, holds }: Holder,
+): FileState => {
+  const isRefused = state.state === 'changed' && meaningOf(spec.publish).changed === 'error';
+  const error = isRefused ? (file.misfit ?? changedError(spec, file.name)) : file.misfit;
+  if (!['new', 'changed'].includes(state.state) || !holds(file, error)) return state;
+  return { ...state, state: 'held back', problem: held.at(-1)!.problem };
+};
+
+const unreadStates = (table: string, found: readonly Found[], { held }: Holder): readonly FileState[] =>
+  found.map(({ file }) => {
+    const { problem } = held.find(({ location }) => location === file.location)!;
+    return { ...fileState(table, file, 'held back', undefined), problem };
+  });
+
 /** Adds each listed file's state to `states`, in listed order. It selects no file for a load. */
-const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states: FileState[]): Sieve => {
+const createLister = (
+  client: Client,
+  of: FilesOf,
+  spec: SourceTableSpec,
+  holder: Holder,
+  states: FileState[],
+): Sieve => {
   const seen = new Sightings();
   const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
@@ -103,7 +132,7 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
     const byLocation = new Map<string, FileState[]>();
     for (const [index, file] of batch.entries()) {
       const version = known.get(index);
-      const state = fileState(table, file, judge(version), version);
+      const state = orHeld(fileState(table, file, judge(version), version), file, spec, holder);
       if (!seen.add(file, version)) stateOf.set(file, state);
       const there = byLocation.get(file.location);
       if (there === undefined) byLocation.set(file.location, [state]);
@@ -129,6 +158,10 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
       }
       return [];
     },
+    keep: async (unread) => {
+      states.push(...unreadStates(table, unread, holder));
+      for (const id of await versionsAt(client, of, unread)) seen.settle(id);
+    },
     end: async () => {
       const moves = spec.publish === 'replace' ? noMoves : await seen.moves(client, of, spec);
       const missing = await goneFiles(client, of, seen.listed);
@@ -141,11 +174,13 @@ const createLister = (client: Client, of: FilesOf, spec: SourceTableSpec, states
   };
 };
 
-const createNewcomers = (table: string, states: FileState[]): Sieve => ({
+const createNewcomers = (spec: SourceTableSpec, holder: Holder, states: FileState[]): Sieve => ({
   take: async (batch) => {
-    for (const file of batch) states.push(fileState(table, file, 'new', undefined));
+    for (const file of batch)
+      states.push(orHeld(fileState(spec.name, file, 'new', undefined), file, spec, holder));
     return [];
   },
+  keep: async (unread) => void states.push(...unreadStates(spec.name, unread, holder)),
   end: takeEverything().end,
 });
 
@@ -180,10 +215,21 @@ export const filesOf = async (
   const { spec } = await readDefinition(pipeline, settings);
   const known = await knowing(client, spec);
   const states: FileState[] = [];
-  await planSources(spec, settings, (table) =>
-    known === undefined
-      ? createNewcomers(table.name, states)
-      : createLister(known, { pipeline: spec.name, schema: spec.schema, table: table.name }, table, states),
+  const before = known === undefined ? new Map() : await heldBefore(known, spec.name);
+  await planSources(
+    spec,
+    settings,
+    (table, holder) =>
+      known === undefined
+        ? createNewcomers(table, holder, states)
+        : createLister(
+            known,
+            { pipeline: spec.name, schema: spec.schema, table: table.name },
+            table,
+            holder,
+            states,
+          ),
+    (table) => createHolder(table, false, { before, now: new Map() }),
   );
   return states;
 };

@@ -1,5 +1,6 @@
 // Plans a run by executing its steps up to the first step that would change something.
 
+import { heldBefore } from '../ledger/production/held-files.ts';
 import { readEpoch } from '../ledger/run/epoch.ts';
 import { latestRun, loadedChunks } from '../ledger/run/ledger.ts';
 import { migrate, schemaVersions } from '../db/bookkeeping/migrate.ts';
@@ -156,7 +157,8 @@ const judge = async (
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
   const latest = await latestRun(client, spec.name);
-  const judging = { ...looking, isFullRefresh: isFullRefresh(looking, latest), countsGone: true };
+  const known = { before: await heldBefore(client, spec.name), now: new Map() };
+  const judging = { ...looking, known, isFullRefresh: isFullRefresh(looking, latest), countsGone: true };
   const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
   if (holders.length > 0) throw await lockedError(client, spec.name);
   findings.planned = await planNeeded(judging);

@@ -44,7 +44,7 @@ const shapes: readonly Shape[] = [
 
 const sourceText = (pipeline: string, [table, options]: readonly [string, string]): string => `
     ${table}: {
-      source: csv('data/${pipeline}/now/${table}-*.csv'),
+      source: csv('data/${pipeline}/now/${table}-*.csv', { settle: 0 }),
       columns: {
         id: column.integer('id'),
         version: column.integer('version'),

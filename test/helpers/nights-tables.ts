@@ -42,7 +42,7 @@ export default definePipeline({
   snapshotWaitMs: 200,
   tables: {
     sale: {
-      source: csv('${source}/*.csv'),
+      source: csv('${source}/*.csv', { settle: 0, onBadFile: 'stop' }),
       missing: 'null',
       columns: {
         seq: column.integer('seq'),

@@ -33,7 +33,7 @@ export default definePipeline({
   schema: '${name}',
   tables: {
     item: {
-      source: csv('data/${name}/*.csv'),${staging}
+      source: csv('data/${name}/*.csv', { settle: 0 }),${staging}
       rejectLimit: 1_000,
       guard: false,
       columns: { n: column.integer('n'), version: column.integer('version'), label: column.text('label') },

@@ -1,5 +1,6 @@
 // What a table says of its files' place, for tests that read files without a pipeline.
 
+import { arrivalDefault } from '../../src/core/arrival.ts';
 import type { Access } from '../../src/input/sources/contract.ts';
 
 /** A table that declares these options, or none. */
@@ -11,6 +12,7 @@ export const accessWith = (options: Access['declared']['options'] = {}, signal?:
     anywhere: false,
     options,
     maxRatio: 1000,
+    arrival: arrivalDefault,
     maxBytes: 2 ** 40,
   },
   signal,

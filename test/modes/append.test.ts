@@ -41,6 +41,9 @@ const columns = { id: column.integer('id'), pieces: column.integer('pieces') };
 const pipeline = (publish: unknown = 'append', change: object = {}, hooks: object = {}): Pipeline =>
   shop({ columns, primaryKey: ['id'], publish, ...change }, {}, { hooks });
 
+/** One bad file stops the run. */
+const stopping = { source: csv('in/*.csv', { onBadFile: 'stop' }) };
+
 const run = (given = pipeline(), options: object = {}) => runIt(given, options);
 const sales = () => textOf(`select string_agg(id || ':' || pieces, ' ' order by id) from shop.sale`);
 const total = async () => (await rowsOf('select pieces::int, sales::int from shop.total'))[0];
@@ -93,7 +96,7 @@ describe('append', () => {
     expect(await run()).toMatchObject({ outcome: 'unchanged' });
     write('02.csv', '3:8');
     recent();
-    expect(await failureOf(run())).toMatchObject({
+    expect(await failureOf(run(pipeline('append', stopping)))).toMatchObject({
       code: 'ETL_FILE_CHANGED',
       details: { files: '1 file: in/02.csv' },
     });
@@ -259,11 +262,11 @@ it('the plan says which files would be loaded', async () => {
 });
 
 describe('a file that changed', () => {
-  it("is an error under changed: 'error', before anything is loaded", async () => {
+  it("is an error under changed: 'error' and onBadFile: 'stop', before anything is loaded", async () => {
     await run();
     write('01.csv', '1:50');
     write('02.csv', '3:7');
-    const error = await failureOf(run());
+    const error = await failureOf(run(pipeline('append', stopping)));
     expect(error).toMatchObject({
       code: 'ETL_FILE_CHANGED',
       details: { table: 'sale', files: '1 file: in/01.csv' },

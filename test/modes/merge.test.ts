@@ -220,7 +220,8 @@ it('merges a file that changed again, and takes none out', async () => {
     hint: expect.stringMatching(/^With mode: 'merge' .* several files/),
   });
   write('01.csv', '1:6:1');
-  expect(await failureOf(run(pipeline({ mode: 'merge' })))).toMatchObject({
+  const source = csv('in/*.csv', { onBadFile: 'stop' });
+  expect(await failureOf(run(pipeline({ mode: 'merge' }, { source })))).toMatchObject({
     code: 'ETL_FILE_CHANGED',
     hint: expect.stringContaining("{ mode: 'merge', changed: 'reload' } loads changed files again; changed:"),
   });

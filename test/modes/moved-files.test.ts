@@ -278,7 +278,8 @@ describe('a file that was moved over another one', () => {
     await run(shop('append'));
     rmSync(at('in/a.csv'));
     move('in/b.csv', 'in/a.csv');
-    expect(await failureOf(run(shop('append')))).toMatchObject({
+    const source = csv('in/**/*.csv', { onBadFile: 'stop' });
+    expect(await failureOf(run(shop('append', { source })))).toMatchObject({
       code: 'ETL_FILE_CHANGED',
       details: { files: '1 file: in/a.csv' },
     });
@@ -307,7 +308,10 @@ it('a file whose path gives its rows other values now has changed', async () => 
   const given = (changed: string): Pipeline =>
     shop(
       { mode: 'append', changed },
-      { columns: { ...columns, state: column.text(path(/in\/(\w+)\//)) }, source: csv('in/*/*.csv') },
+      {
+        columns: { ...columns, state: column.text(path(/in\/(\w+)\//)) },
+        source: csv('in/*/*.csv', { onBadFile: 'stop' }),
+      },
     );
   write('in/new/c.csv', '4:8');
   await run(given('error'));

@@ -540,7 +540,7 @@ const stories: Readonly<Record<string, readonly Night[]>> = {
     {
       name: 'a changed file that is refused',
       given: () => write('01', '1,2024-01-05,7,a'),
-      pipeline: kept(),
+      pipeline: kept({ source: csv('in/*.csv', { onBadFile: 'stop' }) }),
       says: 'ETL_FILE_CHANGED',
     },
     {

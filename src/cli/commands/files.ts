@@ -23,8 +23,10 @@ const fileLines = (files: readonly FileState[], paint: Paint): readonly string[]
     count === null ? '' : formatCount(count),
     publishedAt === null ? '' : formatDate(publishedAt),
   ]);
-  const problems = files.flatMap(({ problem }) =>
-    problem === null ? [] : [visibleText(`a run would refuse ${problem}`)],
+  const problems = files.flatMap(({ problem, state }) =>
+    problem === null
+      ? []
+      : [visibleText(`a run would ${state === 'held back' ? 'hold back' : 'refuse'} ${problem}`)],
   );
   return [
     ...alignTitled(titles, rows, alignments, paint),
@@ -45,6 +47,7 @@ States:
   copy           not loaded yet; a run would refuse the file as a copy of another file
   changed        changed since it was loaded
   corrected      has rejected records that were corrected since it was loaded
+  held back      not loaded: not ready, damaged or changed; runs load the other files, and this one when it is repaired
   unloaded       removed from production by \`etl unload\`
   gone           in production, but no longer a file of the pipeline
 
@@ -68,7 +71,7 @@ export const reloadCommand = command({
   takes: { file: pipelineArgument, files, ...runFlags },
   help: `
 An appended table must store the file of each row: changed: 'reload' or gone: 'unload'. Replaced ones need only: 'touched'.
-Also loads new files, as every run does.
+Also loads new files, as every run does, and tries a file at once that is held back.
 
 Examples:
   $ etl reload pipelines/sales.ts in/2024-05-01.csv`,

@@ -1,12 +1,12 @@
 // `etl run <pipeline>`: loads the files of a pipeline and publishes its tables.
 
 import type { ServerAddress } from '../../db/connect/address.ts';
-import { EtlError } from '../../core/errors/errors.ts';
+import { EtlError, exitCodes } from '../../core/errors/errors.ts';
 import type { RunResult } from '../../core/model.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { RunOptions } from '../../run/options.ts';
 import type { Tracer } from '../../report/tracer.ts';
-import { command, type Given } from '../command.ts';
+import { command, EndWith, type Given } from '../command.ts';
 import {
   allowShrink,
   choice,
@@ -72,14 +72,15 @@ const printSummary = async (
   io: Io,
 ): Promise<void> => {
   const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
-  const { embeddedLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
+  const { embeddedLines, heldLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
   const lines =
     result.outcome === 'unchanged'
       ? unchangedLines(result, width)
       : publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
-  io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
+  const held = heldLines(result, width, paint);
+  io.stdout.write([...lines, ...held, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
 };
 
 const stoppingText = (signal: string, isSecond: boolean): string =>
@@ -152,6 +153,7 @@ export const runFile = async (
   bindPipeline(loaded.pipeline, { params: given.params, directory: loaded.directory });
   const shown = await withTracing(given, (tracer) => runShown(loaded, options, given, tracer));
   if (!given.quiet && !given.json) await printSummary(shown, given.io);
+  if (shown.result.held !== undefined) throw new EndWith(exitCodes.held);
 };
 
 export const runCommand = command({

@@ -2,6 +2,7 @@
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { runsListed } from '../../core/limits.ts';
+import type { ListedHeld } from '../../ledger/production/held-files.ts';
 import type { RunFailure } from '../../core/model.ts';
 import type { RunDetails, RunsWanted, RunSummary, ShownState } from '../../ledger/history/history.ts';
 import { isProcessGone } from '../../report/run-words.ts';
@@ -19,17 +20,21 @@ import {
 import { clip } from '../layout.ts';
 import { parseSince } from '../parsers.ts';
 import { askServer, type GivenServer } from '../server.ts';
-import { failureLines, runLines, runsLines, type RunShown } from '../text/status-text.ts';
+import { failureLines, heldFileLines, runLines, runsLines, type RunShown } from '../text/status-text.ts';
 
 const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isProcessGone(run) });
 
 interface Listed {
   readonly runs: readonly RunShown[];
   readonly failures: readonly RunFailure[];
+  readonly held: readonly ListedHeld[];
 }
 
-/** Adds failures of runs that never began. Sorted by end: running runs first, then the newest. */
-const inOneList = ({ runs, failures }: Listed): readonly object[] => {
+/**
+ * Adds failures of runs that never began, and files held back. Sorted by end: running runs first,
+ * then the newest.
+ */
+const inOneList = ({ runs, failures, held }: Listed): readonly object[] => {
   const others = failures.map(({ failedAt, ...failure }) => ({
     id: null,
     state: 'failed',
@@ -37,8 +42,17 @@ const inOneList = ({ runs, failures }: Listed): readonly object[] => {
     finishedAt: failedAt,
     ...failure,
   }));
+  const files = held.map(({ heldAt, code: errorCode, problem: error, ...file }) => ({
+    id: null,
+    state: 'held back',
+    startedAt: heldAt,
+    finishedAt: heldAt,
+    errorCode,
+    error,
+    ...file,
+  }));
   const endOf = ({ finishedAt }: { finishedAt: Date | null }): number => finishedAt?.getTime() ?? Infinity;
-  return [...runs, ...others].toSorted((one, other) => {
+  return [...runs, ...others, ...files].toSorted((one, other) => {
     const [first, second] = [endOf(one), endOf(other)];
     return first === second ? 0 : first < second ? 1 : -1;
   });
@@ -47,6 +61,7 @@ const inOneList = ({ runs, failures }: Listed): readonly object[] => {
 const askForRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Listed> => {
   const { listRuns } = await import('../../ledger/history/history.ts');
   const { failuresShown, listFailures } = await import('../../ledger/run/failure.ts');
+  const { listHeld } = await import('../../ledger/production/held-files.ts');
   const { limit, state, ...others } = wanted;
   const areFailuresWanted = state === undefined || state === 'failed';
   const found = await askServer(given, async (client): Promise<Listed> => ({
@@ -54,8 +69,9 @@ const askForRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Liste
     failures: areFailuresWanted
       ? await listFailures(client, { ...others, limit: Math.min(limit, failuresShown) })
       : [],
+    held: state === undefined ? await listHeld(client, { pipeline: wanted.pipeline, limit }) : [],
   }));
-  return found ?? { runs: [], failures: [] };
+  return found ?? { runs: [], failures: [], held: [] };
 };
 
 export const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails> => {
@@ -76,6 +92,7 @@ const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer>
       [
         ...runsLines(listed.runs, paint, isNarrowed ? 'no such runs' : 'no runs yet'),
         ...failureLines(listed.failures, paint),
+        ...heldFileLines(listed.held, paint),
       ].map((line) => clip(line, width)),
   };
 };
@@ -104,7 +121,8 @@ export const statusCommand = command({
 States: planned, loading, loaded, publishing; then published, failed, stopped or cancelled. "(process gone)" after a state
 means that the run's process was killed. The next run of the pipeline continues a run that was killed, stopped by a signal,
 failed or cancelled. In JSON and in etl.run, a stopped run is "cancelled" with the error ETL_INTERRUPTED.
-A failure before the run began, such as a missing source file, has no number and is listed below the runs.
+A failure before the run began, such as a missing source file, has no number and is listed below the runs, as are files that
+the newest runs held back.
 
 Examples:
   $ etl status

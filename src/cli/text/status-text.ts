@@ -1,5 +1,6 @@
 // Text of `etl status` and `etl show`: a list of runs, and one run in detail.
 
+import type { ListedHeld } from '../../ledger/production/held-files.ts';
 import type { RunFailure } from '../../core/model.ts';
 import type { FileSummary, RunDetails, RunSummary } from '../../ledger/history/history.ts';
 import { fileColumnsOf, tableColumns, type RunColumn } from '../../report/run-columns.ts';
@@ -63,6 +64,14 @@ export const failureLines = (failures: readonly RunFailure[], paint: Paint): str
     ];
   });
   return section(lines, 'Failures before a run began, newest first:');
+};
+
+export const heldFileLines = (held: readonly ListedHeld[], paint: Paint): string[] => {
+  const lines = held.flatMap(({ pipeline, table, file, heldAt, code, problem }) => [
+    visibleText(`${formatDate(heldAt)} ${pipeline}, table ${table}: ${file}`),
+    paint('yellow', visibleText(`  ${code}: ${problem}`)),
+  ]);
+  return section(lines, 'Files held back, tried again when they have changed, or at once by npx etl reload:');
 };
 
 const tableLines = <Row>(columns: readonly RunColumn<Row>[], rows: readonly Row[], paint: Paint): string[] =>

@@ -110,6 +110,27 @@ const partitionNotes = (tables: readonly TableResult[]): string[] =>
       : [visibleText(`Partitions of ${table} that were replaced: ${partitionsText(partitions)}.`)],
   );
 
+/** Files held back that the summary names; `etl files` lists all. */
+const heldShown = 5;
+
+/** Says which files were held back, and how they are tried again. */
+export const heldLines = ({ held = [] }: RunResult, width: number, paint: Paint): string[] => {
+  if (held.length === 0) return [];
+  const more =
+    held.length > heldShown
+      ? [`  … and ${formatCount(held.length - heldShown)} more: see npx etl status`]
+      : [];
+  return [
+    '',
+    paint('yellow', `${plural(held.length, 'file')} held back, of which nothing was loaded:`),
+    ...held
+      .slice(0, heldShown)
+      .flatMap(({ code, problem }) => wrapUnder(visibleText(`  ${code}: ${problem}`), width, 4)),
+    ...more,
+    ...wrapUnder('Each is tried again when it has changed; npx etl reload tries a file at once.', width, 2),
+  ];
+};
+
 const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[] => {
   const warned = tests.filter(({ outcome }) => outcome === 'warned').map(({ test }) => visibleText(test));
   const rejected = sumOf(tables, 'rejected');

@@ -8,6 +8,7 @@ export const exitCodes = {
   failed: 1,
   usage: 2,
   rejects: 3,
+  held: 3,
   guard: 4,
   /** `etl plan --exit-code`, `etl init --strict`. */
   changes: 5,

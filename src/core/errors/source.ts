@@ -2,12 +2,12 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { failed, usage } = exitCodes;
+const { failed, usage, held } = exitCodes;
 
 export const sourceErrors = {
   ETL_SOURCE_NOT_FOUND: {
     message: 'table {table}: no file matches {glob} (looked in {directory})',
-    hint: 'Check the path. Paths and globs are relative to the directory in which the command runs.',
+    hint: 'Check the path. Paths and globs are relative to the directory in which the command runs. A glob does not match hidden files, nor names such as a.csv.tmp and a.csv.part, which are still being written.',
     retry: 'never',
     exit: failed,
   },
@@ -136,11 +136,22 @@ export const sourceErrors = {
     exit: usage,
   },
   ETL_FILE_CHANGED: {
-    message:
-      'table {table}: files changed in size, time or content since they were loaded: {files}; nothing was loaded',
-    hint: "{hint}; changed: 'ignore' keeps the rows as they are. If a file was only copied or restored, give it its old modification time again (cp -p, touch -r).",
+    message: 'table {table}: files changed in size, time or content since they were loaded: {files}',
+    hint: "Nothing of these files was loaded. {hint}; changed: 'ignore' keeps the rows as they are. If a file was only copied or restored, give it its old modification time again (cp -p, touch -r).",
     retry: 'never',
     exit: failed,
+  },
+  ETL_FILE_NOT_READY: {
+    message: 'table {table}: {file} {problem}, so it is not loaded yet',
+    hint: '{hint}',
+    retry: 'run',
+    exit: failed,
+  },
+  ETL_FILES_HELD: {
+    message: 'table {table}: files are held back, and nothing was published:\n{problems}',
+    hint: 'Repair or replace the files, then run again. A file is tried again when it has changed; `etl reload` tries it at once.',
+    retry: 'run',
+    exit: held,
   },
   ETL_FILE_TWICE: {
     message:

@@ -87,6 +87,9 @@ failure: job text
 failure: pid integer not null
 failure: pipeline text
 failure: queue text not null
+held_file: file jsonb not null
+held_file: held_at timestamp with time zone not null
+held_file: pipeline text not null
 kept_table: PRIMARY KEY (id)
 kept_table: UNIQUE (kept_name)
 kept_table: id bigint not null identity a

@@ -26,6 +26,10 @@ export interface FileVersion {
 
 export interface Look extends FileVersion {
   readonly head: Buffer;
+  /** The last byte, if the source has read it; undefined for an empty file, too. */
+  readonly last?: number | undefined;
+  /** Changes whenever the file is written or replaced, even if its times are restored. */
+  readonly touched?: string;
 }
 
 export interface SeenVersion extends Pick<FileVersion, 'fingerprint'> {
@@ -58,6 +62,8 @@ export interface Source {
   readonly options: Readonly<Record<string, OptionRule>>;
   /** Lists files in a fixed order, each once. Errors: ETL_SOURCE_NOT_FOUND and others. */
   readonly list: (listing: Listing, access: Access) => AsyncIterable<Listed>;
+  /** When a listed file was last written, in ms since 1970; absent: listed files are complete. */
+  readonly writtenAt?: (version: string) => number;
   /** Compares a listed version with the loaded version. If absent, `look` reads each version. */
   readonly isVersion?: (version: string, seen: SeenVersion) => boolean;
   /** Returns the part of a fingerprint that a moved file keeps, and that no other file has. */

@@ -8,6 +8,7 @@ import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
 import { withFilesAtOnce } from './at-once.ts';
 import { confinementOf, isBelow } from './confine.ts';
 import type { Listed, Listing } from './contract.ts';
+import { isUnfinished } from './name-matcher.ts';
 import { irregularKind, versionIn } from './read-file.ts';
 
 // Unreadable directories, which tinyglobby silently skips: a replaced table would lose their rows.
@@ -155,7 +156,9 @@ const expand = async (
   const escaped = escapePath(pattern);
   const asName = inEitherForm(escaped);
   const found = asName === escaped ? [] : await crawl(asName, workingDirectory, failedAt);
-  return found.length > 0 || !isGlob ? found : crawl(inEitherForm(pattern), workingDirectory, failedAt);
+  if (found.length > 0 || !isGlob) return found;
+  const all = await crawl(inEitherForm(pattern), workingDirectory, failedAt);
+  return all.filter((file) => !isUnfinished(file, pattern));
 };
 
 /** Keeps one path per file: otherwise, a file with several links would be loaded several times. */

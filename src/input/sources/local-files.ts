@@ -52,6 +52,7 @@ export const localFiles: Source = {
   problem,
   options: {},
   list,
+  writtenAt: (version) => Number(version.split(':')[1]) / 1e6,
   isVersion,
   identityOf: (fingerprint) => fingerprint,
   contentOf,

@@ -55,10 +55,11 @@ const lookInto = async (handle: FileHandle): Promise<Look> => {
   const sampleBytes = Math.min(bytes, fingerprintSampleBytes);
   const first = await readFully(handle, Buffer.alloc(sampleBytes), 0);
   hash.update(first);
-  hash.update(
-    sampleBytes === bytes ? first : await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes),
-  );
-  return { bytes, fingerprint: `${versionIn(stats)}:${hash.digest('hex')}`, head: first };
+  const end =
+    sampleBytes === bytes ? first : await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes);
+  hash.update(end);
+  const fingerprint = `${versionIn(stats)}:${hash.digest('hex')}`;
+  return { bytes, fingerprint, head: first, last: end.at(-1), touched: `${stats.ino}:${stats.ctimeNs}` };
 };
 
 /** Takes constant time: the fingerprint has size, modification time, and hashes of both ends. */

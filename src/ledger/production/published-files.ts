@@ -110,6 +110,20 @@ export const goneFiles = (
     values: [pipeline, schema, table, listed],
   });
 
+/** Returns the ids of all versions of these files and archives. */
+export const versionsAt = async (
+  client: Client,
+  { pipeline, schema, table }: FilesOf,
+  found: readonly { readonly file: Pick<NewFile, 'location'> }[],
+): Promise<readonly number[]> => {
+  const locations = found.map(({ file }) => file.location);
+  const { rows } = await client.query(
+    `select p.file_id::float8 as id from etl.published_file p where ${ofTable} and p.location = any ($4)`,
+    [pipeline, schema, table, locations],
+  );
+  return rows.map(({ id }) => id);
+};
+
 /** Returns a text that changes if this pipeline's files in the table, or their rows, change. */
 export const ownFilesOf = async (client: Client, { pipeline, schema, table }: FilesOf): Promise<string> => {
   const { rows } = await client.query<{ state: string }>(

@@ -35,6 +35,8 @@ export interface Situation {
   /** Tables with a loaded correction that was later replaced by another correction. */
   readonly recorrected: ReadonlySet<string>;
   readonly fresh: boolean;
+  /** Files that are held back, by `fileKey`. */
+  readonly held?: ReadonlySet<string>;
 }
 
 export const fileKey = ({
@@ -59,10 +61,11 @@ const firstChanged = (files: readonly NewFile[], others: readonly NewFile[]): Ne
 const filesOf = <File extends NewFile>(files: readonly File[], name: string): readonly File[] =>
   files.filter(({ table }) => table === name);
 
-const lossOfFile = (lost: NewFile, now: readonly NewFile[]): string =>
-  now.some((file) => fileKey(file) === fileKey(lost))
-    ? `${lost.name} has changed`
-    : `${lost.name} is no longer there`;
+const lossOfFile = (lost: NewFile, { now, held }: Situation): string => {
+  const key = fileKey(lost);
+  if (now.some((file) => fileKey(file) === key)) return `${lost.name} has changed`;
+  return held?.has(key) === true ? `${lost.name} is held back` : `${lost.name} is no longer there`;
+};
 
 const changeOf = (situation: Situation, table: string): TableChange | undefined => {
   const { latest, stagedHashes, landings, recorrected } = situation;
@@ -74,11 +77,11 @@ const changeOf = (situation: Situation, table: string): TableChange | undefined 
   const [before, now] = [filesOf(situation.before, table), filesOf(situation.now, table)];
   const loaded = before.filter(({ isLoaded }) => isLoaded);
   const spoilt = firstChanged(loaded, now);
-  if (spoilt !== undefined) return again(lossOfFile(spoilt, now));
+  if (spoilt !== undefined) return again(lossOfFile(spoilt, situation));
   const lost = firstChanged(before, now);
   const added = firstChanged(now, before);
   if (lost === undefined && added === undefined) return undefined;
-  const why = lost === undefined ? `there is a new file, ${added!.name}` : lossOfFile(lost, now);
+  const why = lost === undefined ? `there is a new file, ${added!.name}` : lossOfFile(lost, situation);
   return { table, isKept: loaded.length > 0, why };
 };
 

@@ -9,6 +9,7 @@ import {
 } from '../../ledger/history/production-files.ts';
 import { formatCount } from '../../core/wording.ts';
 import { ago } from '../parts/amount.ts';
+import { heldSections } from '../parts/held.ts';
 import { html, nothing, time, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
 import { table, tableSection, type Column } from '../parts/table.ts';
@@ -99,6 +100,7 @@ export const filesView: MakeView = async (context) => {
     place: 'files',
     freshMs: calmMs,
     sections: [
+      ...(await heldSections(context)),
       tableSection('tables', 'Tables with files', tableColumns(context), tables, none),
       ...(chosen === undefined ? [] : [await filesOf(context, chosen)]),
     ],

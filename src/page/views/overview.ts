@@ -8,6 +8,7 @@ import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { ago, until } from '../parts/amount.ts';
 import { failureSections } from '../parts/failures.ts';
+import { heldSections } from '../parts/held.ts';
 import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { badge, stateBadge } from '../parts/state.ts';
@@ -121,6 +122,7 @@ export const overview: MakeView = async (context) => {
     freshMs: pipelines.some(({ runs: [run] }) => run && isUnderWay(run)) ? busyMs : calmMs,
     sections: [
       tableSection('pipelines', 'Pipelines', columns, pipelines, none),
+      ...(await heldSections(context)),
       ...(await failureSections(context, { title: 'Host', cell: ({ host }) => host })),
     ],
   };

@@ -2,6 +2,7 @@
 // options. Options of a location override those of csv().
 
 import { z } from 'zod';
+import { arrivalDefault } from '../../core/arrival.ts';
 import type { Dialect, Reading } from '../../core/declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
 import { encodingLabels, encodingOfLabel } from '../../input/encodings/labels.ts';
@@ -59,6 +60,11 @@ const names = z.array(z.string(mustBe('a field name'))).min(1, headerMust);
 /** Most lines to skip at the end of a file: so many lines are in memory while the file is read. */
 const lastLinesMax = 100;
 
+/** Longest wait for one check of a file; a writer that pauses longer needs a marker. */
+const settleMax = 600;
+const secondsMust = mustBe(`a number of seconds from 0 to ${settleMax}`);
+const markerMust = mustBe("the ending of a file name, such as '.done'");
+
 const unknownEncoding = (label: string): string => {
   const near = nearest(label.toLowerCase(), [...encodingLabels, 'detect']);
   return `does not know ${inQuotes(label)}${near === undefined ? '' : `; did you mean ${inQuotes(near)}?`}`;
@@ -86,6 +92,13 @@ const dialectShape = {
   anywhere: boolean.optional(),
   maxRatio: z.number(mustBe('a number')).min(1, mustBe('at least 1')).optional(),
   maxBytes: wholeNumber('a number of bytes', 1).optional(),
+  settle: z.number(secondsMust).min(0, secondsMust).max(settleMax, secondsMust).optional(),
+  ready: z
+    .string(markerMust)
+    .regex(/^\.[^/\\\0]+$/, markerMust)
+    .optional(),
+  lastLine: choice(['any', 'complete']).optional(),
+  onBadFile: choice(['stop', 'skip']).optional(),
   ragged: choice(['reject', 'pad', 'cut']).optional(),
   encoding: z
     .string(mustBe("the label of an encoding, or 'detect'"))
@@ -162,6 +175,12 @@ const readingOf = ({ constants: fixed, options }: Located, isVerbatim: boolean):
       options: Object.fromEntries(ofSource),
       maxRatio: options.maxRatio ?? maxRatioDefault,
       maxBytes: options.maxBytes ?? maxBytesDefault,
+      arrival: {
+        settle: options.settle ?? arrivalDefault.settle,
+        ready: options.ready ?? arrivalDefault.ready,
+        lastLine: options.lastLine ?? arrivalDefault.lastLine,
+        onBadFile: options.onBadFile ?? arrivalDefault.onBadFile,
+      },
     },
     format: { kind: 'csv', encoding: options.encoding ?? 'utf-8', dialect: dialectOf(options, isVerbatim) },
   };

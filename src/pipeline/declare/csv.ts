@@ -25,6 +25,23 @@ export interface CsvOptions extends Partial<Dialect>, HttpOptions, S3Options {
   readonly maxRatio?: number;
   /** Largest allowed decompressed size of a file, in bytes. Default: 1 TiB. */
   readonly maxBytes?: number;
+  /**
+   * Seconds for which a file of this machine must be unchanged before it is loaded. Default: 2; 0
+   * loads it at once.
+   */
+  readonly settle?: number;
+  /**
+   * Ending of a marker file, such as '.done': `a.csv` is loaded once `a.csv.done` or `a.done` is
+   * there. Default: none.
+   */
+  readonly ready?: string;
+  /** 'complete': a file whose last record has no line end is not loaded yet. Default: 'any'. */
+  readonly lastLine?: 'any' | 'complete';
+  /**
+   * What happens if a file cannot be loaded: 'stop' fails the run, 'skip' holds back only that
+   * file. Default: 'skip' if the table is appended, merged or a history, otherwise 'stop'.
+   */
+  readonly onBadFile?: 'stop' | 'skip';
 }
 
 /** A location of files with its own options, which override those of csv(). */
@@ -55,7 +72,8 @@ export interface CsvSource {
  * @param options defaults: delimiter ',' · quote '"' · escape = quote · escapes null · quotes
  *   'strict' · lineEnd 'auto' · header true · match 'exact' · nulls [''] · quotedNulls true · trim
  *   false · skipLines 0 · skipEnd 0 · headerLines 1 · comment null · comments 'lines' · ragged
- *   'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB.
+ *   'reject' · anywhere false · encoding 'utf-8' · maxRatio 1000 · maxBytes 1 TiB
+ *   · settle 2 · lastLine 'any' · onBadFile by the mode.
  */
 export const csv = (paths: Location | readonly Location[], options: CsvOptions = {}): CsvSource =>
   freezeDeep({ kind: 'csv', paths, options });

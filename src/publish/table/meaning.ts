@@ -31,6 +31,8 @@ export interface Meaning {
   readonly mayExchange?: true;
   /** Two pipelines that load one file would duplicate its rows, so the second is refused. */
   readonly refusesTwice?: true;
+  /** A file that cannot be loaded holds back only itself, unless the source declares otherwise. */
+  readonly skipsBadFiles?: true;
   readonly mayBeDerived?: true;
   readonly lostByRefresh?: string | undefined;
   /** True if staging has a column that marks records that delete their key. */

@@ -69,6 +69,7 @@ export async function* foundFiles(
     for (const { source, locations: own } of bySource(locations)) {
       const listing = { table, locations: own, workingDirectory, varied: confined };
       for await (const file of source.list(listing, { declared, signal })) {
+        if (declared.arrival.ready !== null && file.name.endsWith(declared.arrival.ready)) continue;
         const key = JSON.stringify([file.location, group.member]);
         const first = seen.get(key);
         if (first !== undefined) throw twiceFound(table, file.name, first, group.group);

@@ -23,11 +23,12 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
 import { plural } from '../../core/wording.ts';
 import type { Work } from '../context.ts';
+import type { PlannedFile } from './held-files.ts';
 import type { PlannedTable } from './planned-table.ts';
 
 /** A listed file that differs from `version`, which production has under the same name. */
 export interface Unsettled {
-  readonly file: NewFile;
+  readonly file: PlannedFile;
   readonly version: KnownVersion | undefined;
 }
 
@@ -144,7 +145,7 @@ export class Sightings {
   async see(
     client: Client,
     of: FilesOf,
-    files: readonly NewFile[],
+    files: readonly PlannedFile[],
   ): Promise<readonly (KnownVersion | undefined)[]> {
     const known = new Map((await knownVersions(client, of, files)).map((one) => [one.place, one]));
     for (const [index, file] of files.entries()) this.add(file, known.get(index));

@@ -14,6 +14,7 @@ import type { Client } from '../../db/client.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
+import type { Holder } from './held-files.ts';
 import { Sightings } from './moves.ts';
 import { takeNew } from './new-files.ts';
 import { refuseLoss } from './refuse-loss.ts';
@@ -65,6 +66,7 @@ const takeAll = async (
   judging: Judging,
   table: SourceTableSpec,
   of: FilesOf,
+  holder: Holder,
   basis?: BasisFound,
 ): Promise<Sieve> => {
   const { client, isFullRefresh } = judging;
@@ -74,11 +76,14 @@ const takeAll = async (
   const [added, changed, missing] = [new CountedFiles(), new CountedFiles(), new CountedFiles()];
   return {
     take: async (batch) => {
-      files += batch.length;
-      for (const [index, version] of (await seen.see(client, of, batch)).entries())
-        if (version === undefined) added.add(batch[index]!.name);
-        else if (isOther(version)) changed.add(batch[index]!.name);
-      return [...batch.keys()];
+      // A file that is held back counts as gone: no row of it is published.
+      const places = [...batch.keys()].filter((place) => !holder.holds(batch[place]!));
+      const fit = places.map((place) => batch[place]!);
+      files += fit.length;
+      for (const [index, version] of (await seen.see(client, of, fit)).entries())
+        if (version === undefined) added.add(fit[index]!.name);
+        else if (isOther(version)) changed.add(fit[index]!.name);
+      return places;
     },
     end: async () => {
       // The rows of a moved file are loaded again under its new name, so the file counts as listed.
@@ -103,11 +108,15 @@ const takeAll = async (
 };
 
 /** Decides which files of a table are loaded. Errors: ETL_FILE_CHANGED, ETL_ROWS_LOST. */
-export const createSieve = async (judging: Judging, table: SourceTableSpec): Promise<Sieve> => {
+export const createSieve = async (
+  judging: Judging,
+  table: SourceTableSpec,
+  holder: Holder,
+): Promise<Sieve> => {
   const { name: pipeline, schema } = judging.spec;
   const of = { pipeline, schema, table: table.name };
-  if (!meaningOf(table.publish).takesParts) return takeAll(judging, table, of);
+  if (!meaningOf(table.publish).takesParts) return takeAll(judging, table, of, holder);
   const { extent, ...basis } = await findBasis(judging, of);
-  if (extent === 'whole') return takeAll(judging, table, of, basis);
-  return takeNew(judging, table, of, basis);
+  if (extent === 'whole') return takeAll(judging, table, of, holder, basis);
+  return takeNew(judging, table, of, holder, basis);
 };

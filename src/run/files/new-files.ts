@@ -5,6 +5,7 @@ import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
 import {
   goneFiles,
+  versionsAt,
   type FilesOf,
   type KnownVersion,
   type PublishedFile,
@@ -19,6 +20,7 @@ import { versionsAsListed } from './as-listed.ts';
 import type { Wish } from './asked-files.ts';
 import { movedTo, Sightings } from './moves.ts';
 import { CountedFiles } from './counted.ts';
+import type { Holder, PlannedFile } from './held-files.ts';
 import type { BasisFound, Judging, Sieve } from './sieve.ts';
 
 /**
@@ -41,20 +43,24 @@ const createLeaving = () => {
   };
 };
 
+/** Returns the error of files that changed since they were loaded, where nothing else is declared. */
+export const changedError = ({ name: table, columns, publish }: SourceTableSpec, files: string): EtlError => {
+  const { name: mode, rowsKnownBy } = meaningOf(publish);
+  const isKnown = rowsKnownBy === 'key' || columns.some(({ name }) => name === fileColumn);
+  const once = isKnown ? '' : ', after one run with --full-refresh, which records the file of each row';
+  const hint = `Choose what happens: publish: { mode: '${mode}', changed: 'reload' } loads changed files again${once}`;
+  return new EtlError('ETL_FILE_CHANGED', { table, files, hint });
+};
+
 const reportLeft = (
   { report }: Judging,
-  { name: table, columns, publish }: SourceTableSpec,
+  spec: SourceTableSpec,
   choice: Meaning['changed'],
   changed: CountedFiles,
   corrected: CountedFiles,
 ): void => {
-  if (changed.count > 0 && choice === 'error') {
-    const { name: mode, rowsKnownBy } = meaningOf(publish);
-    const isKnown = rowsKnownBy === 'key' || columns.some(({ name }) => name === fileColumn);
-    const once = isKnown ? '' : ', after one run with --full-refresh, which records the file of each row';
-    const hint = `Choose what happens: publish: { mode: '${mode}', changed: 'reload' } loads changed files again${once}`;
-    throw new EtlError('ETL_FILE_CHANGED', { table, files: changed.text(), hint });
-  }
+  if (changed.count > 0 && choice === 'error') throw changedError(spec, changed.text());
+  const { name: table } = spec;
   const announce = (message: string): void =>
     report.emit({ type: 'notice', message: `${table}: ${message}` });
   if (changed.count > 0)
@@ -84,13 +90,20 @@ const wishOf = (
   throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name, hint });
 };
 
-const createJudge = ({ changed: choice }: Meaning) => {
+const createJudge = (spec: SourceTableSpec, { changed: choice }: Meaning, { holds }: Holder) => {
   const leaving = createLeaving();
   /** Files whose old rows are kept although the file changed, or its rejects were corrected. */
   const left = { changed: new CountedFiles(), corrected: new CountedFiles() };
   const taken = { changed: new CountedFiles(), again: new CountedFiles(), unloaded: new CountedFiles() };
   let out = 0;
-  const isNeeded = (known: Omit<KnownVersion, 'place'>, wish: Wish | undefined): boolean => {
+  /** True if the file has changed, and that holds back the file instead of stopping the run. */
+  const isHeldAsChanged = (file: PlannedFile): boolean =>
+    choice === 'error' && holds(file, file.misfit ?? changedError(spec, file.name));
+  const isNeeded = (
+    file: PlannedFile,
+    known: Omit<KnownVersion, 'place'>,
+    wish: Wish | undefined,
+  ): boolean => {
     const { name, isSame, isPartial, isCorrected, isUnloaded } = known;
     if (wish === 'unload') {
       out += 1;
@@ -102,11 +115,13 @@ const createJudge = ({ changed: choice }: Meaning) => {
     const isChanged = !isSame || isPartial;
     const isOther = isChanged || (isCorrected && !isUnloaded);
     if (wish === 'reload' || (choice === 'reload' && isOther)) {
+      if (holds(file)) return false;
       leaving.add(known);
       (isChanged ? taken.changed : taken.again).add(name);
       return true;
     }
     if (isUnloaded) out += 1;
+    else if (isChanged && isHeldAsChanged(file)) return false;
     else if (isOther) (isChanged ? left.changed : left.corrected).add(name);
     return false;
   };
@@ -119,6 +134,7 @@ const settle = async (
   of: FilesOf,
   seen: Sightings,
   { isNeeded, leaving }: ReturnType<typeof createJudge>,
+  { holds }: Holder,
 ) => {
   const { followed, over, gone } = await seen.moves(judging.client, of, spec);
   const moved: MovedFile[] = [];
@@ -132,9 +148,11 @@ const settle = async (
       names.add(`${from.name} → ${file.name}`);
       const name = from.isSame ? file.name : `${file.name} (${from.name}, whose path has other values)`;
       const wish = wishOf(judging, spec, file) ?? wishOf(judging, spec, from);
-      if (!isNeeded({ ...from, name }, wish)) unneeded.add(key);
-    } else if (version === undefined || gone.has(version.id)) added.add(file.name);
-    else if (isNeeded(version, wishOf(judging, spec, file))) {
+      if (!isNeeded(file, { ...from, name }, wish)) unneeded.add(key);
+    } else if (version === undefined || gone.has(version.id)) {
+      if (holds(file)) unneeded.add(key);
+      else added.add(file.name);
+    } else if (isNeeded(file, version, wishOf(judging, spec, file))) {
       const overwriting = over.get(one);
       if (overwriting !== undefined) leaving.add(overwriting);
     } else unneeded.add(key);
@@ -146,14 +164,41 @@ const settle = async (
   return { added, moved, unneeded };
 };
 
-export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, basis: BasisFound): Sieve => {
-  const { client, asked } = judging;
+/** Returns the files that are no longer listed; their rows may leave. */
+const takeGone = async (
+  judging: Judging,
+  spec: SourceTableSpec,
+  of: FilesOf,
+  listed: readonly number[],
+  { leaving, taken }: ReturnType<typeof createJudge>,
+): Promise<CountedFiles> => {
+  const missing = new CountedFiles();
+  const unloads = meaningOf(spec.publish).gone === 'unload';
+  // There may be many unlisted files, so they are queried only if something depends on them.
+  const isWanted = unloads || judging.asked.hasAny || judging.countsGone === true;
+  for (const file of isWanted ? await goneFiles(judging.client, of, listed) : []) {
+    const wish = wishOf(judging, spec, file);
+    const isAskedFor = wish === 'unload' && !file.isUnloaded && !unloads;
+    if (unloads || isAskedFor) leaving.add(file, isAskedFor ? wish : undefined);
+    if (isAskedFor) taken.unloaded.add(file.name);
+    else if (!file.isUnloaded) missing.add(file.name);
+  }
+  return missing;
+};
+
+export const takeNew = (
+  judging: Judging,
+  spec: SourceTableSpec,
+  of: FilesOf,
+  holder: Holder,
+  basis: BasisFound,
+): Sieve => {
+  const { client } = judging;
   const mode = meaningOf(spec.publish);
   const seen = new Sightings();
-  const judge = createJudge(mode);
+  const judge = createJudge(spec, mode, holder);
   const { isNeeded, leaving, left, taken, staysOut } = judge;
   let files = 0;
-  const missing = new CountedFiles();
   return {
     open: async (found) => {
       const versions = (await versionsAsListed(client, of, found)).filter(
@@ -169,31 +214,27 @@ export const takeNew = (judging: Judging, spec: SourceTableSpec, of: FilesOf, ba
       const versions = await seen.see(client, of, batch);
       return [...batch.keys()].filter((index) => {
         const version = versions[index];
-        return version?.isSame !== true || isNeeded(version, wishOf(judging, spec, batch[index]!));
+        const file = batch[index]!;
+        return version?.isSame !== true || isNeeded(file, version, wishOf(judging, spec, file));
       });
     },
+    keep: async (found) => {
+      files += found.length;
+      for (const id of await versionsAt(client, of, found)) seen.settle(id);
+    },
     end: async () => {
-      const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge);
+      const { added, moved, unneeded } = await settle(judging, spec, of, seen, judge, holder);
       reportLeft(judging, spec, mode.changed, left.changed, left.corrected);
-      const unloads = mode.gone === 'unload';
-      // There may be many unlisted files, so they are queried only if something depends on them.
-      const isWanted = unloads || asked.hasAny || judging.countsGone === true;
-      const gone = isWanted ? await goneFiles(client, of, seen.listed) : [];
-      for (const file of gone) {
-        const wish = wishOf(judging, spec, file);
-        const isAskedFor = wish === 'unload' && !file.isUnloaded && !unloads;
-        if (unloads || isAskedFor) leaving.add(file, isAskedFor ? wish : undefined);
-        if (isAskedFor) taken.unloaded.add(file.name);
-        else if (!file.isUnloaded) missing.add(file.name);
-      }
+      const missing = await takeGone(judging, spec, of, seen.listed, judge);
       return {
         extent: 'part',
         listed: files,
         added,
         ...taken,
-        unchanged: files - added.count - taken.changed.count - taken.again.count - staysOut(),
+        unchanged:
+          files - added.count - taken.changed.count - taken.again.count - staysOut() - holder.held.length,
         gone: missing,
-        goneRows: unloads ? 'leave' : 'stay',
+        goneRows: mode.gone === 'unload' ? 'leave' : 'stay',
         outgoing: leaving.outgoing(mode.replacesPartitions === true ? seen.listed : undefined),
         basis: { ...basis, listed: seen.listed, said: new Set() },
         hasWork: added.count + leaving.count() > 0,

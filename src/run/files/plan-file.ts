@@ -11,15 +11,17 @@ import {
   neededFields,
   type HeaderPosition,
 } from '../../format/rows/header-check.ts';
-import { lastLinesStart } from '../../input/last-lines.ts';
+import { isLineEnd, lastLinesStart } from '../../input/last-lines.ts';
 import { recordBytesMax } from '../../core/limits.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import type { Access } from '../../input/sources/contract.ts';
-import { isSeekable, trailerError, withBytes, type InputFile } from '../../input/input.ts';
+import { cutOff, isSeekable, trailerError, withBytes, type InputFile } from '../../input/input.ts';
+import { growing } from './arrival.ts';
 import { readHead } from './file-head.ts';
 import type { Found } from './found-files.ts';
+import { isOfFile, type PlannedFile } from './held-files.ts';
 import { textColumns } from './planned-table.ts';
-import { storedFiles, type StoredFile } from './stored-files.ts';
+import { storedFiles, type LookedAt } from './stored-files.ts';
 
 const positionsOf = ({ columns, filter }: SourceTableSpec): number =>
   Math.max(0, ...neededFields(columns, filter).filter((ref) => typeof ref === 'number'));
@@ -64,48 +66,39 @@ const endOf = async (
   }
 };
 
-/**
- * `misfit`: why the file does not fit the table. Thrown only if the file has to be loaded: files
- * loaded long ago often had other columns.
- */
-export interface PlannedFile extends NewFile {
-  readonly misfit?: EtlError;
-}
-
-const asEmpty = (error: unknown): EtlError => {
-  if (error instanceof EtlError && error.code === 'ETL_SOURCE_EMPTY') return error;
-  throw error;
-};
-
 const emptyFile = { encoding: 'utf-8', header: [], dataByte: 0, dataLine: 1, lineEnd: 'lf' } as const;
 
 const planFile = async (
   table: ReadTable,
   reading: number,
-  stored: StoredFile,
-  head: Buffer,
+  { stored, head, last, touched }: LookedAt,
   access: Access,
+  notReady: EtlError | undefined,
 ): Promise<PlannedFile> => {
-  const { name } = stored;
   const { constants } = table.source;
-  const positions = positionsOf(table);
-  const read = await readHead({ ...stored, head }, table.format, access, positions).catch(asEmpty);
-  if (read instanceof EtlError)
-    return { ...stored, ...emptyFile, reading, constants, differs: null, dataEnd: null, misfit: read };
-  const { encoding, header: found } = read;
-  const file = { ...stored, encoding, reading };
-  const { names, line, dataByte, dataLine, lineEnd } = found;
-  const at = { table: table.name, file: name, line, skip: dataLine - 1 };
-  const planned = { ...file, header: names, constants, dataByte, dataLine, lineEnd };
-  let differs: NewFile['differs'] = null;
+  const unknown = { ...emptyFile, reading, constants, differs: null, dataEnd: null };
+  let planned: PlannedFile = { ...stored, ...unknown, touched };
+  if (notReady !== undefined) return { ...planned, misfit: notReady };
   try {
-    differs = checkFields(table, planned, at);
+    const { encoding, header } = await readHead(
+      { ...stored, head },
+      table.format,
+      access,
+      positionsOf(table),
+    );
+    const { names, line, dataByte, dataLine, lineEnd } = header;
+    planned = { ...planned, encoding, header: names, dataByte, dataLine, lineEnd };
+    const at = { table: table.name, file: stored.name, line, skip: dataLine - 1 };
+    planned = { ...planned, differs: checkFields(table, planned, at) };
+    if (!isSeekable(planned)) return planned;
+    const isOpen = planned.bytes > dataByte && !isLineEnd(last) && access.declared.skipEnd === 0;
+    if (isOpen && access.declared.arrival.lastLine === 'complete') throw cutOff(planned);
+    const dataEnd = await endOf(planned, access, dataByte, lineEnd);
+    return { ...planned, dataEnd, ...(isOpen && { isOpen }) };
   } catch (misfit) {
-    if (!(misfit instanceof EtlError)) throw misfit;
-    return { ...planned, differs, dataEnd: null, misfit };
+    if (misfit instanceof EtlError && isOfFile(misfit.code)) return { ...planned, misfit };
+    throw misfit;
   }
-  const dataEnd = isSeekable(file) ? await endOf(file, access, dataByte, lineEnd) : null;
-  return { ...planned, differs, dataEnd };
 };
 
 /** Members of one archive that are read at once. */
@@ -113,15 +106,17 @@ const membersAtOnce = 4;
 
 export const planFound = async (
   declared: SourceTableSpec,
-  { source, file, member, reading }: Found,
+  found: Found,
   signal: AbortSignal | undefined,
+  waiting?: EtlError,
 ): Promise<readonly PlannedFile[]> => {
+  const { source, file, member, reading } = found;
   const table: ReadTable = { ...declared, ...declared.readings[reading]! };
   const access = { declared: table.source, signal };
   try {
     return await withFilesAtOnce(
       storedFiles(table.name, { source, file, member }, access),
-      ({ stored, head }) => planFile(table, reading, stored, head, access),
+      (one) => planFile(table, reading, one, access, waiting ?? growing(declared, found, one.stored)),
       membersAtOnce,
     );
   } catch (cause) {

@@ -3,14 +3,19 @@
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { HeldFile } from '../../core/model.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { stopSignal } from '../../core/stop.ts';
 import type { RunSettings } from '../options.ts';
+import { unmarked, untilSettled } from './arrival.ts';
 import { askedFiles } from './asked-files.ts';
 import { refuseCopies } from './copies.ts';
+import { CountedFiles } from './counted.ts';
 import { foundFiles, inBatches, twiceFound, type Found } from './found-files.ts';
 import { createSieve } from './needed-files.ts';
-import { planFound, type PlannedFile } from './plan-file.ts';
+import { filesHeld, createHolder, type Holder, type PlannedFile } from './held-files.ts';
+import { planFound } from './plan-file.ts';
 import { stagingColumns, type PlannedTable } from './planned-table.ts';
 import { takeEverything, type Judging, type Sieve } from './sieve.ts';
 
@@ -37,51 +42,98 @@ const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
   return [...seen.values()].map(({ file }) => file);
 };
 
-type SieveFor = (table: SourceTableSpec) => Sieve | Promise<Sieve>;
+type SieveFor = (table: SourceTableSpec, holder: Holder) => Sieve | Promise<Sieve>;
 
 type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings, 'abort' | 'drain'>>;
+
+/** Holds nothing back: every error of a file is thrown. */
+const holdsNothing: Holder = { held: [], holds: () => false };
+
+/** Reads the beginnings of files. `unread`: files that cannot be read, and are held back. */
+const planBatch = async (
+  table: SourceTableSpec,
+  found: readonly Found[],
+  signal: AbortSignal | undefined,
+  { holds }: Holder,
+): Promise<{ readonly read: readonly GroupedFile[]; readonly unread: ReadonlySet<Found> }> => {
+  await untilSettled(table, found, signal);
+  const waiting = await unmarked(table, found, signal);
+  const unread = new Set<Found>();
+  const planOne = async (one: Found): Promise<readonly GroupedFile[]> => {
+    const { source, file, member = null, reading, group } = one;
+    try {
+      const planned = await planFound(table, one, signal, waiting.get(one));
+      return planned.map((each) => ({ file: each, group }));
+    } catch (error) {
+      const named = { ...file, table: table.name, source: source.name, member, reading, fingerprint: null };
+      if (!(error instanceof EtlError) || !holds(named, error)) throw error;
+      unread.add(one);
+      return [];
+    }
+  };
+  return { read: (await withFilesAtOnce(found, planOne)).flat(), unread };
+};
+
+/** Says which files are held back, and which have no line end after their last record. */
+const reportFiles = (
+  table: string,
+  held: readonly HeldFile[],
+  files: readonly PlannedFile[],
+  emit: Judging['report']['emit'],
+): void => {
+  const [back, open] = [new CountedFiles(), new CountedFiles()];
+  for (const { file, code } of held) back.add(`${file} (${code})`);
+  for (const { name, isOpen } of files) if (isOpen === true) open.add(name);
+  const say = (message: string): void => emit({ type: 'notice', message: `${table}: ${message}` });
+  if (back.count > 0) say(`held back: ${back.text()}`);
+  if (open.count > 0) say(`the last record has no line end, and is loaded as it is: ${open.text()}`);
+};
 
 const planTable = async (
   table: SourceTableSpec,
   planning: Planning,
   varied: PipelineSpec['varied'],
   sieveFor: SieveFor,
+  holder: Holder,
+  emit: Judging['report']['emit'] = () => undefined,
 ): Promise<PlannedTable> => {
   const { workingDirectory } = planning;
   const signal = stopSignal(planning);
   // Thousands of files usually have the same header, so equal headers share one object in memory.
   const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
-  const planOne = async (one: Found): Promise<readonly GroupedFile[]> =>
-    (await planFound(table, one, signal)).map((planned) => {
-      const { header, differs } = planned;
-      const key = JSON.stringify([header, differs]);
-      const known = headers.get(key) ?? { header, differs };
-      headers.set(key, known);
-      return { file: { ...planned, ...known }, group: one.group };
-    });
-  const sieve = await sieveFor(table);
+  const sharing = (planned: PlannedFile): PlannedFile => {
+    const { header, differs } = planned;
+    const key = JSON.stringify([header, differs]);
+    const known = headers.get(key) ?? { header, differs };
+    headers.set(key, known);
+    return { ...planned, ...known };
+  };
+  const sieve = await sieveFor(table, holder);
   const needed: GroupedFile[] = [];
   let some: Found | undefined;
   for await (const batch of inBatches(
     foundFiles(table, { workingDirectory, varied, signal }),
     filesPerBatch,
   )) {
-    some ??= batch[0];
     const open = (await sieve.open?.(batch)) ?? batch.keys();
     const opened = [...open].map((place) => batch[place]!);
-    const found = (await withFilesAtOnce(opened, planOne)).flat();
-    const places = await sieve.take(found.map(({ file }) => file));
-    for (const place of places) needed.push(found[place]!);
+    const { read, unread } = await planBatch(table, opened, signal, holder);
+    some ??= batch.find((one) => !unread.has(one));
+    const places = await sieve.take(read.map(({ file }) => file));
+    for (const place of places) needed.push({ ...read[place]!, file: sharing(read[place]!.file) });
+    if (unread.size > 0) await sieve.keep?.([...unread]);
   }
   const { unneeded, ...intake } = await sieve.end();
   const files = eachOnce(
     unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
   ).map((file, ordinal) => ({ ...file, ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
+  const { held } = holder;
+  reportFiles(table.name, held, files, emit);
   // A text staging table gets its columns from a file, even if no file has to be loaded.
-  const isShaped = files.length > 0 || table.staging !== 'text';
-  const shaping = isShaped ? files : (await planOne(some!)).map(({ file }) => ({ ...file, ordinal: 0 }));
-  return { table, files, staging: stagingColumns(table, shaping), intake };
+  const isShaped = files.length > 0 || table.staging !== 'text' || some === undefined;
+  const shaping = isShaped ? files : await planFound(table, some!, signal);
+  return { table, files, staging: stagingColumns(table, shaping), intake, held };
 };
 
 /**
@@ -93,24 +145,36 @@ export const planSources = async (
   spec: PipelineSpec,
   planning: Planning,
   sieveFor: SieveFor = takeEverything,
+  holderFor: (table: SourceTableSpec) => Holder = () => holdsNothing,
+  emit?: Judging['report']['emit'],
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
-  for (const table of sources) planned.push(await planTable(table, planning, spec.varied, sieveFor));
+  for (const table of sources)
+    planned.push(await planTable(table, planning, spec.varied, sieveFor, holderFor(table), emit));
   return planned;
 };
 
 /**
  * Plans the files that have to be loaded. Errors: those of `planSources` and `createSieve`,
- * ETL_FILE_UNKNOWN, ETL_FILE_COPY.
+ * ETL_FILE_UNKNOWN, ETL_FILE_COPY, ETL_FILES_HELD.
  */
 export const planNeeded = async (
   judging: Omit<Judging, 'asked'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {
   const asked = askedFiles(judging);
-  const { spec } = judging;
-  const planned = await planSources(spec, judging, (table) => createSieve({ ...judging, asked }, table));
+  const { spec, isFullRefresh, known, report } = judging;
+  const planned = await planSources(
+    spec,
+    judging,
+    (table, holder) => createSieve({ ...judging, asked }, table, holder),
+    (table) => createHolder(table, isFullRefresh, known, (file) => asked.wishOf(file) === 'reload'),
+    report.emit,
+  );
   asked.refuseUnknown(spec.name);
+  for (const { table, held, files, staging, intake } of planned)
+    if (held.length > 0 && files.length === 0 && (intake.extent === 'whole' || staging.length === 0))
+      throw filesHeld(table.name, held);
   for (const table of planned) await refuseCopies(judging, table);
   return planned;
 };

@@ -1,5 +1,6 @@
 // A table that a run loads from files: the files, and the columns of its staging table.
 
+import type { HeldVersion } from '../../ledger/production/held-files.ts';
 import type { SourceFile } from '../../core/model.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { StagingColumn } from '../../db/staging.ts';
@@ -15,6 +16,7 @@ export interface PlannedTable {
   readonly files: readonly (NewFile & Pick<SourceFile, 'ordinal'>)[];
   readonly staging: readonly StagingColumn[];
   readonly intake: Intake;
+  readonly held: readonly HeldVersion[];
 }
 
 /** The server would shorten a name without an error, and two columns might get the same name. */
@@ -31,7 +33,7 @@ export const stagingColumns = (
   if (table.staging !== 'text')
     return table.columns.map((column) => ({ name: column.name, type: typeOf(column).sql(column.options) }));
   const [first, ...others] = files;
-  const header = first!.header;
+  const header = first?.header ?? [];
   const different = others.find((file) => file.header.join('\0') !== header.join('\0'));
   if (different !== undefined) {
     const details = { table: table.name, file: different.name, first: first!.name };

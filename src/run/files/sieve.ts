@@ -1,7 +1,6 @@
 // Types of the functions that decide, while files are listed, which files a run has to load.
 
 import { CountedFiles, type Counted } from './counted.ts';
-import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { MovedFile } from '../../ledger/production/moved-files.ts';
 import type { Extent } from '../../core/declaration.ts';
 import type { Outgoing } from '../../publish/table/tables.ts';
@@ -9,6 +8,7 @@ import type { Work } from '../context.ts';
 import type { RunSettings } from '../options.ts';
 import type { AskedFiles } from './asked-files.ts';
 import type { Found } from './found-files.ts';
+import type { KnownHeld, PlannedFile } from './held-files.ts';
 
 /**
  * State of production when the files were chosen. Before publishing, overtaken.ts compares it with
@@ -70,7 +70,10 @@ export interface Sieve {
    * missing: all.
    */
   readonly open?: (files: readonly Found[]) => Promise<readonly number[]>;
-  readonly take: (files: readonly NewFile[]) => Promise<readonly number[]>;
+  /** Returns the indexes of files that are needed, and can be loaded. */
+  readonly take: (files: readonly PlannedFile[]) => Promise<readonly number[]>;
+  /** Keeps the rows of files that could not be read, and are held back. */
+  readonly keep?: (files: readonly Found[]) => Promise<void>;
   /**
    * `unneeded`: files that `take` returned, although the complete listing shows that they need not
    * be loaded.
@@ -85,6 +88,7 @@ export interface Judging extends Work, Pick<RunSettings, 'allowShrink'> {
    */
   readonly isFullRefresh: boolean;
   readonly asked: AskedFiles;
+  readonly known: KnownHeld;
   /** If true, files that are no longer listed are counted even if their rows are kept. */
   readonly countsGone?: boolean;
 }

@@ -2,7 +2,7 @@
 
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import { containerOf, decodingOfFile } from '../../input/decode/registry.ts';
-import type { Access, KnownFile } from '../../input/sources/contract.ts';
+import type { Access, KnownFile, Look } from '../../input/sources/contract.ts';
 import { refuseMember, type Found } from './found-files.ts';
 import { extname } from 'node:path';
 import { exceededBound, type Bounds } from '../../input/decode/bounds.ts';
@@ -122,6 +122,10 @@ export type StoredFile = Pick<
   'table' | 'source' | 'location' | 'member' | 'part' | 'name' | 'bytes' | 'fingerprint' | 'decoding'
 >;
 
+export interface LookedAt extends Pick<Look, 'head' | 'last' | 'touched'> {
+  readonly stored: StoredFile;
+}
+
 /**
  * Yields a file, or members of an archive. `head`: its first bytes. Errors: those of the source and
  * of `chooseMembers`.
@@ -130,19 +134,19 @@ export async function* storedFiles(
   table: string,
   { source, file: { name, location }, member }: Pick<Found, 'source' | 'file' | 'member'>,
   access: Access,
-): AsyncGenerator<{ readonly stored: StoredFile; readonly head: Buffer }, void> {
+): AsyncGenerator<LookedAt, void> {
   const listed = { table, name, location };
-  const { head, ...state } = await source.look(listed, access);
+  const { head, last, touched, ...state } = await source.look(listed, access);
   const file = { ...listed, ...state, source: source.name };
   const container = containerOf(head);
   if (container === undefined) {
     if (member !== undefined) throw refuseMember(table, name, member);
     const decoding = decodingOfFile(head, name)?.name ?? null;
-    yield { stored: { ...file, member: null, part: null, decoding }, head };
+    yield { stored: { ...file, member: null, part: null, decoding }, head, last, touched };
     return;
   }
   for (const chosen of await chooseMembers(container, file, access, member)) {
     const stored = { ...file, ...chosen, name: memberName(name, chosen.member), decoding: container.name };
-    yield { stored, head };
+    yield { stored, head, touched };
   }
 }

@@ -19,6 +19,7 @@ import { sourceNamed } from '../../input/sources/registry.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import type { RunContext, Work } from '../context.ts';
 import { stopSignal } from '../../core/stop.ts';
+import { FilesHeld, type HoldsBack } from '../../load/files-held.ts';
 import { addCounts, countsOfTable, noCounts } from '../../core/counts.ts';
 
 const sourceTables = ({ spec }: Work): readonly SourceTableSpec[] =>
@@ -47,8 +48,15 @@ export const checkRejects = async (context: Work, runId: number): Promise<void> 
   }
 };
 
-/** Fails if a file has changed since the run was planned. Errors: ETL_SOURCE_CHANGED. */
-export const checkSources = async (context: RunContext, runId: number): Promise<void> => {
+/**
+ * Fails if a file has changed since the run was planned. Errors: ETL_SOURCE_CHANGED; FilesHeld if
+ * that holds back only the changed files.
+ */
+export const checkSources = async (
+  context: RunContext,
+  runId: number,
+  holdsBack: HoldsBack,
+): Promise<void> => {
   const { client } = context;
   const signal = stopSignal(context);
   const tables = new Map(sourceTables(context).map((table) => [table.name, table]));
@@ -63,14 +71,19 @@ export const checkSources = async (context: RunContext, runId: number): Promise<
           throw cause;
         },
       );
+  const bad = new Map<FileTotals, EtlError>();
   await withFilesAtOnce(await fileTotals(client, runId), async (file) => {
     const { table, name, source, location, fingerprint } = file;
     // An archive with many members is looked up only once.
     const key = JSON.stringify([table, source, location]);
     const look = looks.get(key) ?? fingerprintOf(file);
     looks.set(key, look);
-    if ((await look) !== fingerprint) throw new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+    if ((await look) === fingerprint) return;
+    const error = new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
+    if (!holdsBack(file, error)) throw error;
+    bad.set(file, error);
   });
+  if (bad.size > 0) throw new FilesHeld(bad);
 };
 
 export interface Complete {

@@ -1,6 +1,7 @@
 // Lists the files for `etl init`, and finds encoding, dialect and header from their first bytes.
 
 import { isUtf8 } from 'node:buffer';
+import { arrivalDefault } from '../../core/arrival.ts';
 import type { Dialect, ReadTable, SourceSpec } from '../../core/declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
@@ -59,6 +60,7 @@ export const sourceOf = (locations: readonly string[], options: SourceSpec['opti
   options,
   maxRatio: maxRatioDefault,
   maxBytes: maxBytesDefault,
+  arrival: arrivalDefault,
 });
 
 const draftCommon = {

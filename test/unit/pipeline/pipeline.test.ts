@@ -49,6 +49,7 @@ describe('defaults', () => {
             options: {},
             maxRatio: 1000,
             maxBytes: 2 ** 40,
+            arrival: { settle: 2, ready: null, lastLine: 'any', onBadFile: null },
           },
           format: {
             kind: 'csv',

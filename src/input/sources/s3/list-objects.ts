@@ -12,6 +12,7 @@ import {
   type S3Location,
 } from './location.ts';
 import { patience } from './settings.ts';
+import { isUnfinished } from '../name-matcher.ts';
 import { withTries, type Patience } from '../resume.ts';
 import { elementAt, parseXml, textAt } from './xml.ts';
 
@@ -117,7 +118,7 @@ async function* objectsOf(
   const matches = keyMatcher(wanted);
   const prefix = literalPrefix(wanted.pattern);
   for await (const listed of listKeys(client, { ...asked, prefix }, patience.look))
-    if (matches(listed.key) && !listed.key.endsWith('/')) yield listed;
+    if (matches(listed.key) && !listed.key.endsWith('/') && !isUnfinished(listed.key, key)) yield listed;
 }
 
 /** Lists each object once. Memory: one page; with several locations, the names of all objects. */

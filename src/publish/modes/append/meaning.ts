@@ -7,6 +7,7 @@ export const append = ({ changed, gone }: AppendSpec): Meaning => ({
   name: 'append',
   text: 'append',
   takesParts: true,
+  skipsBadFiles: true,
   stays: true,
   changed,
   gone,

@@ -7,6 +7,7 @@ export const history = ({ changed, gone, deleted, from, to, at }: HistorySpec): 
   name: 'history',
   text: 'history',
   takesParts: true,
+  skipsBadFiles: true,
   stays: true,
   changed,
   gone,

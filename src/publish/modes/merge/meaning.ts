@@ -8,6 +8,7 @@ export const merge = (spec: MergeSpec): Meaning => ({
   name: 'merge',
   text: 'merge',
   takesParts: true,
+  skipsBadFiles: true,
   stays: true,
   changed: spec.changed,
   gone: spec.gone,
