@@ -8,6 +8,8 @@ import type { Client } from '../db/client.ts';
 export interface QueueLink {
   readonly options: { readonly connection: BullMq.ConnectionOptions; readonly prefix?: string };
   readonly factory: BullMq.BackendFactory;
+  /** Resolves when the queues' server answers. The database is watched elsewhere. */
+  readonly ping: () => Promise<unknown>;
   /** Waits until BullMQ's connections are closed. */
   readonly end: () => Promise<void>;
   /** Cuts connections that BullMQ cannot close; later attempts to connect fail. */
@@ -29,6 +31,8 @@ export interface QueueBackend {
    * Refuses queues that a copy of this database uses. Errors: ETL_QUEUE_SHARED, those of `prepare`.
    */
   readonly claim: (client: Client, namespace: string) => Promise<void>;
+  /** Redis's name of the keys that it deletes when its memory is full. Errors: those of `prepare`. */
+  readonly evictionPolicy: () => Promise<string | undefined>;
   readonly connect: (namespace: string, patience: Patience) => QueueLink;
   /** Converts an error of BullMQ to ours: a lost or refused connection. */
   readonly errorOf: (error: unknown) => unknown;

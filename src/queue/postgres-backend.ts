@@ -125,6 +125,7 @@ const link = (address: ServerAddress): QueueLink => {
   return {
     options: { connection: pool },
     factory: backendOver(config),
+    ping: () => Promise.resolve(),
     end: async () => {
       // pool.end() does not wait until the server has closed the connections.
       await pool.end();
@@ -147,6 +148,7 @@ export const postgresBackend = (address: ServerAddress): QueueBackend => ({
   namespaceOf: () => Promise.resolve(''),
   // Nothing to claim: a copy of the database has its own copy of the queue.
   claim: () => Promise.resolve(),
+  evictionPolicy: () => Promise.resolve(undefined),
   // Ignores its arguments: each database has its own schema, and BullMQ's pool reconnects by
   // itself.
   connect: () => link(address),

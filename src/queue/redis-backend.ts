@@ -159,8 +159,10 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
     isOver = true;
     for (const client of clients) client.disconnect();
   };
+  const connection = track(openRedis(address, patience));
   return {
-    options: { connection: track(openRedis(address, patience)), prefix: keyPrefix(namespace) },
+    options: { connection, prefix: keyPrefix(namespace) },
+    ping: () => connection.ping(),
     factory: loadBullMq().createRedisBackend,
     end: async () => {
       const ended = Array.from(clients, (client) => new Promise((resolve) => client.once('end', resolve)));
@@ -180,6 +182,8 @@ export const redisBackend = (address: RedisAddress): QueueBackend => ({
     address.prefix === undefined ? databaseIdentity(client) : Promise.resolve(address.prefix),
   claim: (client, namespace) =>
     withRedis(address, (redis) => claimQueue(client, markStore(redis, address, namespace), namespace)),
+  evictionPolicy: () =>
+    withRedis(address, async (redis) => /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1]),
   connect: (namespace, patience) => link(address, namespace, patience),
   errorOf: (error) =>
     error instanceof EtlError

@@ -11,7 +11,9 @@ import {
   type Bookkeeping,
   type ServerFacts,
 } from '../db/session/facts.ts';
+import { asEtlError } from '../core/errors/errors.ts';
 import { firstOf, plural } from '../core/wording.ts';
+import type { QueueBackend } from '../queue/backend.ts';
 import { settingRules } from './setting-rules.ts';
 
 /** advice: a run works, but the setting could be better · problem: a run would fail. */
@@ -213,9 +215,26 @@ export const findingsOf = (facts: ServerFacts, demand: Demand): readonly Finding
   judgeUptime(facts),
 ];
 
+const judgeQueues = async ({ label, evictionPolicy }: QueueBackend): Promise<Finding[]> => {
+  try {
+    const policy = await evictionPolicy();
+    if (policy === undefined) return [];
+    const value = `${label}, maxmemory-policy ${policy}`;
+    const advice =
+      'set maxmemory-policy noeviction in Redis: otherwise it deletes jobs when its memory is full';
+    return [policy === 'noeviction' ? ok('queues', value) : advise('queues', value, advice)];
+  } catch (error) {
+    const { message, hint } = asEtlError(error);
+    return [refuse('queues', label, `${message}. ${hint}`)];
+  }
+};
+
 /** Checks if a server is suitable for a run with these needs. Changes nothing. */
 export const examineServer = async (
   client: Client,
   address: ServerAddress,
-  demand: Demand,
-): Promise<readonly Finding[]> => findingsOf(await readServerFacts(client, address), demand);
+  demand: { readonly workers: number; readonly backend: QueueBackend },
+): Promise<readonly Finding[]> => [
+  ...findingsOf(await readServerFacts(client, address), demand),
+  ...(await judgeQueues(demand.backend)),
+];

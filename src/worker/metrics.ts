@@ -18,6 +18,7 @@ export interface WorkerMetrics {
 /** Calls `readQueue` at every scrape until `over` is aborted. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
+  isQueueWell: () => boolean,
   over: AbortSignal,
   given?: Registry,
 ): WorkerMetrics => {
@@ -38,7 +39,7 @@ export const createMetrics = (
     buckets: [...chunkSecondsBuckets],
     registers,
   });
-  const askQueue = createAsker(readQueue, over);
+  const askQueue = createAsker(readQueue, over, isQueueWell);
   const depth: Gauge<'queue' | 'state'> = new prometheus.Gauge({
     name: 'sluice_queue_jobs',
     help: 'Runs on the queue',

@@ -11,16 +11,17 @@ export const loadPromClient = (): typeof PromClient =>
 
 /**
  * Returns a function that calls `read`, and returns undefined if the answer is late: a scrape must
- * still report this process's counts. Calls nothing after `signal` is aborted, because a host's
- * registry outlives the worker.
+ * still report this process's counts. Calls nothing while the server is not well, nor after
+ * `signal` is aborted, because a host's registry outlives the worker.
  */
 export const createAsker = <T>(
   read: () => Promise<T>,
   signal: AbortSignal,
+  isWell: () => boolean = () => true,
 ): (() => Promise<T | undefined>) => {
   let asking: Promise<T | undefined> | undefined;
   return async () => {
-    if (signal.aborted) return undefined;
+    if (signal.aborted || !isWell()) return undefined;
     asking ??= read()
       .catch(() => undefined)
       .finally(() => (asking = undefined));

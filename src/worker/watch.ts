@@ -1,11 +1,13 @@
 // Polls the worker's database for several things in turn, over one connection. A failed poll ends
-// the connection; the next poll opens another one.
+// the connection; the next poll opens another one. Pings the queues' server.
 
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { asEtlError } from '../core/errors/errors.ts';
 import type { Logger } from '../core/logger.ts';
+import { closeBounded, type Queues } from '../queue/job-queue.ts';
 
 export interface Look {
   readonly everyMs: number;
@@ -67,4 +69,31 @@ export const watchDatabase = (
       }
   };
   return { isWell: (look) => well.has(look), over: watch() };
+};
+
+const pingEveryMs = 1_000;
+/** A worker is not ready when the queues' server has not answered for this time. */
+const pingLateMs = 3_000;
+
+export interface QueueWatch {
+  readonly isWell: () => boolean;
+  readonly over: Promise<unknown>;
+}
+
+/** Asks the queues' server again and again, until `signal` is aborted, whether it is there. */
+export const watchQueues = ({ backend, namespace }: Queues, signal: AbortSignal): QueueWatch => {
+  const { ping, end, destroy } = backend.connect(namespace, 'keeps trying');
+  let answeredAt = performance.now();
+  const watch = async (): Promise<void> => {
+    while (!signal.aborted) {
+      // While Redis is away, one ping waits until it is back.
+      await ping().then(
+        () => (answeredAt = performance.now()),
+        () => undefined,
+      );
+      await sleep(pingEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const ended = once(signal, 'abort').then(() => closeBounded(end, destroy));
+  return { isWell: () => performance.now() - answeredAt < pingLateMs, over: Promise.all([watch(), ended]) };
 };

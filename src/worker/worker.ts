@@ -27,7 +27,7 @@ import { lookForSlots } from './schedule/make-due.ts';
 import { lookForLate } from './schedule/late.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
 import { comingSlots } from './schedule/list.ts';
-import { watchDatabase, type Watch } from './watch.ts';
+import { watchDatabase, watchQueues, type QueueWatch, type Watch } from './watch.ts';
 
 export interface WorkerOptions
   extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
@@ -98,7 +98,12 @@ const waitingFor = (
   return (step) => untilDone(recovery, step);
 };
 
-const share = async (options: WorkerOptions): Promise<Shared & { readonly whenReached: WhenReached }> => {
+interface Started extends Shared {
+  readonly whenReached: WhenReached;
+  readonly queueWatch: QueueWatch;
+}
+
+const share = async (options: WorkerOptions): Promise<Started> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer, logger } =
     options;
   const own: RunOptions = { redis, workers, chunkBytes, workingDirectory, waitMs, tracer, logger };
@@ -111,7 +116,9 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   const whenReached = waitingFor(found, options, settings);
   const site = await whenReached(() => openFoundSite(found, options, queueNames));
   const [drain, abort] = [new AbortController(), new AbortController()];
-  const metrics = createMetrics(() => depthOfQueues(site.queues, queueNames), drain.signal, registry);
+  const readDepths = () => depthOfQueues(site.queues, queueNames);
+  const metrics = createMetrics(readDepths, () => queueWatch.isWell(), drain.signal, registry);
+  const queueWatch = watchQueues(site.queues, drain.signal);
   const common: RunOptions = { ...own, connection: site.address.config };
   const fromWorker: Shared['fromWorker'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
@@ -120,6 +127,7 @@ const share = async (options: WorkerOptions): Promise<Shared & { readonly whenRe
   return {
     site,
     whenReached,
+    queueWatch,
     catalog,
     queueNames,
     metrics,
@@ -160,13 +168,13 @@ const lookAfter = (shared: Shared, helper: Helper): Watch => {
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
   const shared = await share(options);
-  const { site, whenReached, catalog, queueNames, metrics, logger, drain, abort, common, fromWorker } =
-    shared;
+  const { site, whenReached, queueWatch, catalog, queueNames, metrics, logger, drain, abort } = shared;
+  const { common, fromWorker } = shared;
   const helper = createHelper({ catalog, queueNames, logger, common, fromWorker, abort: abort.signal });
   const watch = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
-    await Promise.all([helper.close(), watch.over]);
+    await Promise.all([helper.close(), watch.over, queueWatch.over]);
   };
   const serve = () => serveRuns(site.queues, queueNames, coordinateAlone(shared, helper));
   const runs = await whenReached(serve).catch(async (error: unknown) => {
@@ -187,7 +195,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     timer.abort();
     await runs.close();
   };
-  const isReady = (): boolean => watch.isWell(helper.look) && !drain.signal.aborted;
+  const isReady = (): boolean => watch.isWell(helper.look) && queueWatch.isWell() && !drain.signal.aborted;
   const health =
     options.health &&
     (await serveHealth(options.health, isReady, metrics).catch(async (error: unknown) => {

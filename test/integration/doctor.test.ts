@@ -117,6 +117,32 @@ describe('connections', () => {
     expect(connectionLimits[0]).toMatchObject({ name: 'max_connections', limit: 197 });
   });
 
+  it.runIf(hasRedis)(
+    'a Redis that deletes jobs when its memory is full, or that is away, is seen',
+    async () => {
+      const redis = await startRedis();
+      const look = async () => {
+        const { exit, findings } = await doctor([], { DATABASE_URL: database.url, REDIS_URL: redis.url });
+        return { exit, ...finding(findings, 'queues') };
+      };
+      const policy = (name: string) => `Redis at 127.0.0.1:${redis.port}, maxmemory-policy ${name}`;
+      try {
+        expect(await look()).toMatchObject({ exit: 0, verdict: 'ok', value: policy('noeviction') });
+        await redis.command('config', 'set', 'maxmemory-policy', 'allkeys-lru');
+        expect(await look()).toMatchObject({
+          exit: 0,
+          verdict: 'advice',
+          value: policy('allkeys-lru'),
+          advice: expect.stringContaining('set maxmemory-policy noeviction') as string,
+        });
+        await redis.signal('SIGKILL');
+        expect(await look()).toMatchObject({ exit: 1, verdict: 'problem' });
+      } finally {
+        await redis.stop();
+      }
+    },
+  );
+
   it.each(hasRedis ? ['PostgreSQL', 'Redis'] : ['PostgreSQL'])(
     'a run with its queue in %s has no more of them than `etl doctor` counts',
     async (where) => {

@@ -16,7 +16,8 @@ const published = {
 /** Returns the labels of each metric, by name, after each event has happened once. */
 const exposed = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
   const over = new AbortController();
-  const metrics = createMetrics(async () => ({ ...depth, queues: [{ queue: 'q', ...depth }] }), over.signal);
+  const read = async () => ({ ...depth, queues: [{ queue: 'q', ...depth }] });
+  const metrics = createMetrics(read, () => true, over.signal);
   const slots = async () => [{ schedule: 's', slotSeconds: 1, lateSeconds: 0 }];
   createScheduleMetrics(metrics.registry, slots, over.signal)('s', 'enqueued');
   metrics.runEnded('p', 'published');
