@@ -1,6 +1,7 @@
 // Opens, uses and closes connections to the server.
 
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
@@ -68,7 +69,9 @@ export const closeClient = async (client: Client): Promise<void> => {
       sleep(closeTimeoutMs, undefined, { ref: false }),
     ]);
   // A vanished server never answers the closing message.
-  client.connection.stream.destroy();
+  const { stream } = client.connection;
+  stream.destroy();
+  if (!stream.closed) await once(stream, 'close').catch(() => undefined);
 };
 
 /** Cuts the connection: the server rolls back, and the running query's promise is rejected. */
@@ -107,6 +110,7 @@ export const withClient = async <T>(
   const client = await openClient(address);
   const abort = (): void => destroyClient(client, new Error('aborted'));
   signal?.addEventListener('abort', abort);
+  if (signal?.aborted === true) abort();
   try {
     return await use(client);
   } catch (error) {

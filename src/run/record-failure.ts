@@ -13,6 +13,7 @@ import { notifyUnkept } from './publish/at-end.ts';
 import { oweFailed, oweFailedBefore } from '../report/notify/events.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import type { PreparedRun } from './prepare.ts';
+import { endOldSessions } from './take-lock.ts';
 
 export interface FailedBefore {
   readonly pipeline: string | null;
@@ -40,6 +41,13 @@ export const recordFailure = async (
     return notify();
   });
 };
+
+/**
+ * Ends the sessions that an aborted run has cut, and waits for their end: until then they would keep
+ * the lock, and refuse the next run. A server that is lost ends them itself.
+ */
+export const endCutSessions = ({ address }: PreparedRun): Promise<unknown> =>
+  withClient(address, (client) => endOldSessions({ client, address })).catch(() => undefined);
 
 /** Records the end of a run over a new connection, because the run's connection may be lost. */
 export const recordEnd = async (prepared: PreparedRun, runId: number, error: EtlError): Promise<void> => {

@@ -27,7 +27,7 @@ import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './publish/at-end.
 import type { FromWorker, RunOptions } from './options.ts';
 import { coordinatorContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { tidyUp } from './publish/tidy-up.ts';
-import { recordEnd, recordFailure } from './record-failure.ts';
+import { endCutSessions, recordEnd, recordFailure } from './record-failure.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 
 interface Memory {
@@ -202,6 +202,7 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
     const error = endOf(prepared, thrown);
     const runId = memory.run?.lease.runId;
     error.run = runId;
+    if (settings.abort?.aborted === true && memory.wasReached) await endCutSessions(prepared);
     if (runId !== undefined) await recordEnd(prepared, runId, error);
     else if (fromWorker.jobId === undefined) {
       const failed = { pipeline: spec.name, job: null, queue: defaultQueue };

@@ -29,7 +29,7 @@ type Locking = Pick<RunContext, 'client' | 'address' | 'spec'>;
  * Ends our sessions of a lost connection, because the server may keep them, and their locks, for a
  * while.
  */
-const endOldSessions = ({ client, address }: Locking): Promise<unknown> =>
+export const endOldSessions = ({ client, address }: Omit<Locking, 'spec'>): Promise<unknown> =>
   askAsLogin(client, endSessionsNamed(address.sessionName));
 
 const sessionHolder = async (

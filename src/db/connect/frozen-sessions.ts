@@ -8,7 +8,7 @@
 // test/fault/workers.test.ts, "are stopped for good".
 
 import type pg from 'pg';
-import { frozenConfirmMs, frozenMs } from '../../core/limits.ts';
+import { closeTimeoutMs, frozenConfirmMs, frozenMs } from '../../core/limits.ts';
 import { watchSessionOf } from './session-names.ts';
 import type { Query } from '../sql.ts';
 
@@ -85,8 +85,9 @@ export const selectLastSign = (session: number): Query => ({
   values: [session, frozenMs],
 });
 
+/** Waits up to `closeTimeoutMs` for the end of each session, which frees its locks. */
 export const endSessionsNamed = (name: string): Query => ({
-  text: `select pg_terminate_backend(pid) from pg_stat_activity
+  text: `select pg_terminate_backend(pid, ${closeTimeoutMs}) from pg_stat_activity
     where application_name = $1 and pid <> pg_backend_pid() and usename = session_user and datname = current_database()`,
   values: [name],
 });
