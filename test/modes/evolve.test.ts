@@ -68,6 +68,39 @@ const prepare = async (): Promise<void> => {
   await run(before);
 };
 
+describe('whether a column allows nulls', () => {
+  const day = column.date('day').nullable();
+
+  it('is not changed in a table that a person made', async () => {
+    await startOver('shop');
+    const made = 'id integer!, code character varying(4)!, price numeric(6,2), day date';
+    await database.query(
+      'create schema shop; create table shop.sale (id int primary key, code varchar(4) not null, price numeric(6, 2), day date)',
+    );
+    write('01.csv', 'id,code,price,day', '1,ab,1.50,2024-01-01');
+    await run(before);
+    expect(await columnsOf()).toBe(made);
+    write('02.csv', 'id,code,price,day', '2,cd,2.50,');
+    await run({ ...before, code: column.varchar('code', { length: 4 }).nullable(), day });
+    await run(before);
+    expect(await columnsOf()).toBe(made);
+  });
+
+  it('is changed in a table of ours; if nulls are there, the error names the column and .nullable()', async () => {
+    await prepare();
+    await run({ ...before, day });
+    expect(await columnsOf()).toBe(was.replace('day date!', 'day date'));
+    write('02.csv', 'id,code,price,day', '3,ef,2.50,');
+    await run({ ...before, day });
+    write('03.csv', 'id,code,price,day', '4,gh,2.50,2024-01-04');
+    expect(await failureOf(run(before))).toMatchObject({
+      code: 'ETL_PUBLISH_SHAPE',
+      message: expect.stringContaining('not null of column day cannot be changed: column "day"'),
+      hint: expect.stringContaining('declare the column with .nullable()'),
+    });
+  });
+});
+
 const added = {
   ...before,
   note: column.text('note').nullable(),

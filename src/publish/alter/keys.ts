@@ -17,6 +17,7 @@ import type { TableIndex, TableState } from '../table/table-state.ts';
 export interface KeyStep {
   readonly sql: string;
   readonly failure: string;
+  readonly hint?: string;
 }
 
 /**
@@ -113,16 +114,20 @@ const indexChanges = (
   };
 };
 
-/** Drops `not null` only where an earlier run had set it. */
+/**
+ * Changes `not null` only in a table that a run made: in other tables it is the decision of their
+ * author. Drops it only where an earlier run had set it.
+ */
 const nullChanges = (
   table: BuiltTable,
   built: TableState,
   production: ProductionTable,
 ): Pick<KeyChanges, 'texts' | 'drop' | 'make'> => {
+  if (production.published?.isMade !== true) return { texts: [], drop: [], make: [] };
   const isRequired = ({ columns }: TableState, wanted: string): boolean =>
     columns.some(({ name, notNull }) => name === wanted && notNull);
   const names = built.columns.map(({ name }) => name);
-  const ours = production.published?.notNull ?? [];
+  const ours = production.published.notNull ?? [];
   const off = names.filter(
     (name) => ours.includes(name) && isRequired(production, name) && !isRequired(built, name),
   );
@@ -137,6 +142,7 @@ const nullChanges = (
           {
             sql: `alter table ${productionName(table)} ${columns.map((name) => `alter column ${quoteName(name)} ${verb} not null`).join(', ')}`,
             failure: `not null of ${columns.length === 1 ? 'column' : 'columns'} ${columns.join(', ')} cannot be changed`,
+            hint: 'If nulls are meant to stay, declare the column with .nullable(); otherwise fill them in production, and run again.',
           },
         ];
   return {
@@ -234,13 +240,13 @@ export const doKeySteps = async (
   { table }: DeclaredTable,
   steps: readonly KeyStep[],
 ): Promise<void> => {
-  for (const { sql, failure } of steps)
+  for (const { sql, failure, hint = keyHint } of steps)
     try {
       await client.query(sql);
     } catch (cause) {
       if (!isRefusal(cause)) throw cause;
       const { detail = messageOf(cause) } = cause as { detail?: string };
       const problem = `${failure}: ${detail.replaceAll('\n', '; ')}`;
-      throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint: keyHint }, { cause });
+      throw new EtlError('ETL_PUBLISH_SHAPE', { table, problem, hint }, { cause });
     }
 };

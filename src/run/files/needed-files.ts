@@ -21,24 +21,26 @@ import { refuseLoss } from './refuse-loss.ts';
 import { CountedFiles } from './counted.ts';
 import { takesAll, type BasisFound, type Judging, type Sieve } from './sieve.ts';
 
-/** True if the newest run left the table empty, so that nobody has emptied it since. */
-const wasLeftEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
+/** True if the newest run left the table empty, or a person made it and no run has published it. */
+const isRightlyEmpty = async (client: Client, { schema, table }: FilesOf): Promise<boolean> => {
   const { rows } = await client.query(
-    `select rows = 0 as "isEmpty" from etl.published_table
-      where table_oid = to_regclass($1) order by published_at desc, run_id desc limit 1`,
-    [quoteName(schema, table)],
+    `select coalesce(
+        (select rows = 0 from etl.published_table where table_oid = to_regclass($1) order by published_at desc, run_id desc limit 1),
+        to_regclass($1) is not null
+          and not exists (select from etl.published_table where schema_name = $2 and table_name = $3)) as "isRightly"`,
+    [quoteName(schema, table), schema, table],
   );
-  return rows[0]?.isEmpty ?? false;
+  return rows[0].isRightly;
 };
 
 type FoundBasis = BasisFound & { readonly extent: Extent };
 
 /**
- * Returns true if production still has what earlier runs of any pipeline left there: rows, or an
- * empty table.
+ * Returns true if rows are added to production's table: it has rows, or is empty though nobody has
+ * emptied it. Otherwise a new table takes its place.
  */
 export const hasOthers = async (client: Client, of: FilesOf): Promise<boolean> =>
-  (await isFilled(client, quoteName(of.schema, of.table))) || wasLeftEmpty(client, of);
+  (await isFilled(client, quoteName(of.schema, of.table))) || isRightlyEmpty(client, of);
 
 /**
  * Finds what production has. Starts again if another run published meanwhile, because files that
