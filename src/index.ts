@@ -58,7 +58,7 @@ export type { RunOptions } from './run/options.ts';
 export type { ConnectionOptions } from './db/connect/connection.ts';
 export type { RedisOptions } from './queue/redis-address.ts';
 export type { DataTestResult, FailingRow } from './core/data-test.ts';
-export type { RunEvent, RunResult, RunStep, StepTime, TableResult } from './core/model.ts';
+export type { RunEvent, RunResult, RunStep, StepTime, TableResult, TimedStep } from './core/model.ts';
 export { EtlError, type ErrorCode } from './core/errors/errors.ts';
 export type { Logger } from './core/logger.ts';
 export type { Tracer } from './report/tracer.ts';

@@ -2,9 +2,9 @@
 
 import type { DataTestResult } from './data-test.ts';
 import type { LineEnd } from './declaration.ts';
-import type { BuildWhat, RunProfile, RunStep } from './profile.ts';
+import type { BuildWhat, RunProfile, RunStep, TimedStep } from './profile.ts';
 
-export type { BuildWhat, RunStep };
+export type { BuildWhat, RunStep, TimedStep };
 
 /** A position in a source file. */
 export interface Position {
@@ -159,9 +159,9 @@ export interface RunFailure {
   readonly failedAt: Date;
 }
 
-/** Time of a step of a run. Hooks, waits for a lost server and cleaning up do not count. */
+/** Time of a step of a run. The steps of a run add up to its time. */
 export interface StepTime {
-  readonly step: RunStep;
+  readonly step: TimedStep;
   readonly seconds: number;
 }
 

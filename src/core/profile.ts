@@ -6,6 +6,13 @@
  */
 export type RunStep = 'plan' | 'load' | 'build' | 'test' | 'publish';
 
+/**
+ * Where the time of a run went. A step lasts until the next begins: `plan` includes writing the run
+ * and the rehearsal, `load` the check of rejects. connect: connection, checks, migrations and lock ·
+ * hooks: the pipeline's hooks · wait: for a lost server · finish: after the commit.
+ */
+export type TimedStep = RunStep | 'connect' | 'hooks' | 'wait' | 'finish';
+
 /** The part of a table that is being built. */
 export type BuildWhat = 'rows' | 'primary key' | 'indexes' | 'statistics';
 

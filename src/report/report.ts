@@ -4,7 +4,7 @@
 import type { ServerAddress } from '../db/connect/address.ts';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { BuildWhat, RunEvent, RunStep, StepTime, TraceContext } from '../core/model.ts';
+import type { BuildWhat, RunEvent, RunStep, StepTime, TimedStep, TraceContext } from '../core/model.ts';
 import type { LoadTimes, Measurements } from '../core/profile.ts';
 import type { Tracer } from './tracer.ts';
 import { traceRun, traceSegment, type SegmentTrace } from './run-trace.ts';
@@ -23,7 +23,9 @@ export interface Reporter {
   readonly logger: Logger;
   /** Throws if the host's listener throws, which ends the run. */
   readonly emit: (event: RunEvent) => void;
-  readonly stepEnded: (step: RunStep, seconds: number) => void;
+  /** From now on the run's time counts for this step. Returns the step before. */
+  readonly enter: (step: TimedStep | undefined) => TimedStep | undefined;
+  readonly stepEnded: (step: RunStep) => void;
   readonly built: (table: string, what: BuildWhat, seconds: number) => void;
   /** `parent`: the load step's span, possibly of another process. */
   readonly segment: (
@@ -67,11 +69,26 @@ const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) 
   };
 };
 
-/** Adds up the times of a repeated step, for example after a crash. */
-const addStepTime = (steps: StepTime[], name: RunStep, seconds: number): void => {
-  const index = steps.findIndex(({ step: known }) => known === name);
-  if (index === -1) steps.push({ step: name, seconds });
-  else steps[index] = { step: name, seconds: rounded(steps[index]!.seconds + seconds) };
+/**
+ * Divides the time since the first `enter` among the steps, without gaps. A repeated step, for
+ * example after a crash, counts once.
+ */
+const createStepClock = () => {
+  const times = new Map<TimedStep, number>();
+  let current: TimedStep | undefined;
+  let since = 0;
+  const enter = (step: TimedStep | undefined): TimedStep | undefined => {
+    const now = performance.now();
+    const before = current;
+    if (before !== undefined) times.set(before, (times.get(before) ?? 0) + (now - since));
+    [current, since] = [step, now];
+    return before;
+  };
+  const steps = (): readonly StepTime[] => {
+    enter(current);
+    return [...times].map(([step, ms]) => ({ step, seconds: rounded(ms / 1000) }));
+  };
+  return { enter, steps };
 };
 
 export interface Reported {
@@ -92,20 +109,23 @@ export const createReporter = ({ pipeline, address, settings, fromWorker, as }: 
   const isProfiled = settings.profile;
   const profiler = startProfiler(isProfiled ? address : undefined, logger);
   const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, fromWorker.parent) : undefined;
-  const steps: StepTime[] = [];
+  const clock = createStepClock();
   const noticeLog = createNoticeLog();
   let progress = 0;
   return {
     logger,
     emit: (event) => {
       if (event.type === 'building') progress += 1;
+      if (event.type === 'step') clock.enter(event.step);
+      if (event.type === 'waiting') clock.enter('wait');
       noticeLog.hear(event);
       profiler.hear(event);
       trace?.hear(event);
       callListener(event);
     },
-    stepEnded: (step, seconds) => {
-      addStepTime(steps, step, seconds);
+    enter: clock.enter,
+    stepEnded: (step) => {
+      if (step === 'publish') clock.enter('finish');
       trace?.stepEnded();
     },
     built: (table, what, seconds) => {
@@ -126,7 +146,7 @@ export const createReporter = ({ pipeline, address, settings, fromWorker, as }: 
     },
     trace: () => trace?.traceContext(),
     progress: () => progress,
-    steps: () => steps,
+    steps: clock.steps,
     measured: () => profiler.result(),
     isProfiled,
     unsaved: noticeLog.unsaved,

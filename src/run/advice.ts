@@ -3,7 +3,7 @@
 
 import { formatSeconds } from '../core/amounts.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
-import type { RunStep, StepTime } from '../core/model.ts';
+import type { StepTime, TimedStep } from '../core/model.ts';
 import type { MachineUse, Measurements } from '../core/profile.ts';
 import { firstOf } from '../core/wording.ts';
 import { needOfStaging } from '../pipeline/check/table-checks.ts';
@@ -28,7 +28,7 @@ const logCostShare = 0.2;
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-const secondsOf = (steps: readonly StepTime[], name: RunStep): number =>
+const secondsOf = (steps: readonly StepTime[], name: TimedStep): number =>
   steps.find(({ step }) => step === name)?.seconds ?? 0;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -144,9 +144,9 @@ const savedWithoutStaging = (
 };
 
 const waitingAdvice = (steps: readonly StepTime[], seconds: number): string | undefined => {
-  const others = seconds - sum(steps.map((one) => one.seconds));
+  const others = secondsOf(steps, 'connect') + secondsOf(steps, 'hooks') + secondsOf(steps, 'wait');
   return others >= waitingSecondsMin && others > seconds * (1 - workedShareMin)
-    ? `Waiting is the limit: ${formatSeconds(others)} of ${formatSeconds(seconds)} passed outside the steps of the run: in hooks, in waiting for the server or for another run, or in work that was lost with the server.`
+    ? `Waiting is the limit: ${formatSeconds(others)} of ${formatSeconds(seconds)} passed in hooks, or in waiting for the server or for another run.`
     : undefined;
 };
 

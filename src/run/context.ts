@@ -10,7 +10,6 @@ import type { Queues } from '../queue/job-queue.ts';
 import type { Definition, PipelineFile } from '../pipeline/definition.ts';
 import type { RunSettings } from './options.ts';
 import type { Reporter } from '../report/report.ts';
-import { secondsSince } from '../core/amounts.ts';
 import { stopIfAsked } from '../core/stop.ts';
 
 export interface Work {
@@ -45,8 +44,7 @@ export type OutsetContext = Work & Pick<RunContext, 'hashes' | 'epoch'>;
 export const step = async <T>(context: RunContext, name: RunStep, work: () => Promise<T>): Promise<T> => {
   stopIfAsked(context);
   context.report.emit({ type: 'step', step: name });
-  const start = performance.now();
   const result = await work();
-  context.report.stepEnded(name, secondsSince(start));
+  context.report.stepEnded(name);
   return result;
 };

@@ -76,15 +76,16 @@ export const finishRun = async (
     testsOfRun(client, runId),
     heldFiles(client, spec.name),
   ]);
+  const profiled = await adviseOn(context, runId, secondsSince(start));
+  const steps = report.steps();
   const seconds = secondsSince(start);
-  const profiled = await adviseOn(context, runId, seconds);
   const result: RunResult = {
     runId,
     pipeline: spec.name,
     outcome,
     publishedAt: published[0]!.publishedAt,
     tables: tableResults(spec, totals, published),
-    steps: report.steps(),
+    steps,
     seconds,
     ...(address.embedded !== undefined && { embedded: true as const }),
     ...(serverWalBytes !== undefined && { serverWalBytes }),

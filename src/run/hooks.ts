@@ -88,6 +88,7 @@ const callHook = async (context: Calling, hook: HookName, facts: RunFacts): Prom
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([stop, timeout]);
   report.logger.info({ hook, run: facts.runId }, 'a hook begins');
+  const before = report.enter('hooks');
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
@@ -109,6 +110,8 @@ const callHook = async (context: Calling, hook: HookName, facts: RunFacts): Prom
     stop.throwIfAborted();
     if (timeout.aborted) throw hookError(hook, '', `it took longer than ${timeoutMs} ms (timeoutMs)`, error);
     throw error;
+  } finally {
+    report.enter(before);
   }
 };
 

@@ -133,7 +133,8 @@ const attempt = async (
   memory: Memory,
   isRetry: boolean,
 ): Promise<RunResult> => {
-  const { spec, fromWorker } = prepared;
+  const { spec, fromWorker, report } = prepared;
+  report.enter('connect');
   const context = await coordinatorContext(prepared, client, isRetry);
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
@@ -171,6 +172,7 @@ const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
     owes: receivers.length > 0,
     start: performance.now(),
   };
+  report.enter('connect');
   // A worker delivers notifications beside its runs, so its runs do not.
   const deliver = async (): Promise<void> => {
     if (memory.owes && memory.wasReached && fromWorker.jobId === undefined)

@@ -3,6 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import pg from 'pg';
+import { words } from '../helpers/words.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   column,
@@ -325,7 +326,7 @@ describe('a run', () => {
   it('publishes nothing when a test fails, keeps the rows with file and line, and goes on when the files are right', async () => {
     expect(await run(pipeline())).toMatchObject({
       outcome: 'published',
-      steps: [{ step: 'plan' }, { step: 'load' }, { step: 'build' }, { step: 'test' }, { step: 'publish' }],
+      steps: words('connect plan load build test publish finish').map((step) => ({ step })),
       tests: ['codes', 'between(day)', 'rows', 'unique(id)'].map((name) => ({
         test: name,
         outcome: 'passed',

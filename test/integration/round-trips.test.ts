@@ -31,6 +31,8 @@ const tripsOf = async (outcome: 'published' | 'unchanged'): Promise<number> => {
   const before = proxy.roundTrips();
   const result = await runPipeline(pipeline, { databaseUrl: url.href, directory: files.directory });
   expect(result.outcome).toBe(outcome);
+  const inSteps = result.steps.reduce((sum, { seconds }) => sum + seconds, 0);
+  expect(Math.abs(inSteps - result.seconds)).toBeLessThan(0.02 * result.seconds);
   return proxy.roundTrips() - before;
 };
 
