@@ -60,6 +60,7 @@ const prepare = async (client: Client, directory: string): Promise<ChunkLoad> =>
     pid: 1,
     workers: 1,
     isFullRefresh: false,
+    directory: '',
     definitionHash: '',
     tableHashes: {},
     stagedHashes: {},

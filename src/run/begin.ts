@@ -119,6 +119,7 @@ const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], w
     stagedHashes: hashes.staged,
     formats: recordedFormats(spec),
     isFullRefresh: context.isFullRefresh,
+    directory: context.directory,
     epoch,
   };
   const insert = async ([, inserted]: readonly QueryResult[]): Promise<Lease> => {
@@ -186,6 +187,19 @@ const announcePlan = (
   report.emit({ type: 'planned', tables });
 };
 
+/** Two pipelines of one name in two folders replace each other's tables. */
+const otherFolder = (
+  { spec: { name }, hashes, directory }: RunContext,
+  latest: Outset['latest'],
+): readonly string[] => {
+  if (latest === undefined || latest.definitionHash === hashes.definition) return [];
+  const before = latest.directory ?? directory;
+  if (before === directory) return [];
+  return [
+    `pipeline ${name} in ${directory} is another than the one in ${before} that ran last; if both are in use, each replaces what the other published: rename one`,
+  ];
+};
+
 /**
  * Begins the chosen run. `back`: an event to report, unless a crash lost rows: that is reported
  * instead.
@@ -197,7 +211,8 @@ export const beginRun = async (
   back?: RunEvent,
 ): Promise<BegunRun> => {
   const { client, spec, hashes, report } = context;
-  for (const message of reasonsOf(beginning)) report.emit({ type: 'notice', message });
+  for (const message of [...reasonsOf(beginning), ...otherFolder(context, latest)])
+    report.emit({ type: 'notice', message });
   const isNew = beginning.kind === 'new';
   // These rows are loaded into the build schema, so no session may still be building there.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);

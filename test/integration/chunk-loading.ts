@@ -79,6 +79,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
     queue: 'default',
     workers: 1,
     host: '',
+    directory: '',
     pid: 1,
     job: undefined,
     epoch,

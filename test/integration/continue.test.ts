@@ -18,7 +18,7 @@ import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { until } from '../helpers/workers.ts';
 
-const { files, database, rowsOf, etl: command, run: runIt, startOver } = usePipelineRuns();
+const { files, database, notices, rowsOf, etl: command, run: runIt, startOver } = usePipelineRuns();
 const chunks = () => rowsOf('select file_id, byte_start, committed_at from etl.chunk order by 1, 2');
 const staging = async () =>
   (
@@ -66,7 +66,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a primary key that is none',
     code: 'ETL_DUPLICATE_KEY',
-    wrong: () => pipeline({ t: { ...t, primaryKey: ['id'] }, u, sums }),
+    wrong: () => pipeline({ t: { ...t, guard: false }, u, sums }),
     fixed: () => pipeline({ t: { ...t, indexes: [index('id')], comment: 'fixed' }, u, sums }),
   },
   {
@@ -211,6 +211,17 @@ it('a chunk that is in flight when the run is taken over counts, if its file has
   });
   expect(await rowsOf(`select string_agg(id::text, ' ' order by id) as ids from goes_on.t`)).toEqual([
     { ids: '1 2 2 9' },
+  ]);
+});
+
+it('a pipeline of the same name in another folder, which replaces its tables, is announced', async () => {
+  const announced = () => notices.filter((text) => text.includes('that ran last'));
+  await run(pipeline({ t, sums }));
+  await run(pipeline({ t }));
+  expect(announced()).toEqual([]);
+  await run(pipeline({ t: { ...t, guard: false } }), { directory: '/' });
+  expect(announced()).toEqual([
+    `pipeline goes_on in / is another than the one in ${files.directory} that ran last; if both are in use, each replaces what the other published: rename one`,
   ]);
 });
 

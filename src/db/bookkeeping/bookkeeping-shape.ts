@@ -201,6 +201,7 @@ run: continued_at timestamp with time zone
 run: corrections bigint not null default 0
 run: crashes_seen integer not null default 0
 run: definition_hash text not null
+run: directory text
 run: earlier jsonb not null default '[]'::jsonb
 run: end_room text default repeat('.'::text, 700)
 run: epoch uuid not null

@@ -21,14 +21,16 @@ export interface NewRun {
   readonly job?: string | undefined;
   readonly queue: string;
   readonly isFullRefresh: boolean;
+  /** Folder of the pipeline file. */
+  readonly directory: string;
 }
 
 export type NewFile = Omit<SourceFile, 'id' | 'runId' | 'runStarted' | 'ordinal'>;
 
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
-      staged_hashes, formats, full_refresh, corrections, session)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (select coalesce(max(id), 0) from etl.correction), pg_backend_pid())
+      staged_hashes, formats, full_refresh, directory, corrections, session)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, (select coalesce(max(id), 0) from etl.correction), pg_backend_pid())
     returning id::float8 as id, generation`,
   values: [
     run.pipeline,
@@ -45,6 +47,7 @@ export const insertRun = (run: NewRun): Query => ({
     JSON.stringify(run.stagedHashes),
     storableJson(run.formats),
     run.isFullRefresh,
+    run.directory,
   ],
 });
 
@@ -105,13 +108,14 @@ export interface LatestRun {
   readonly generation: number;
   readonly isFullRefresh: boolean;
   readonly errorCode: string | null;
+  readonly directory: string | null;
 }
 
 export const latestRun = async (client: Client, pipeline: string): Promise<LatestRun | undefined> =>
   (
     await client.query(
       `select id::float8 as id, state, definition_hash as "definitionHash", staged_hashes as "stagedHashes", epoch,
-          generation, full_refresh as "isFullRefresh", error_code as "errorCode"
+          generation, full_refresh as "isFullRefresh", error_code as "errorCode", directory
         from etl.run where pipeline = $1 order by id desc limit 1`,
       [pipeline],
     )

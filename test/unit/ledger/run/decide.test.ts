@@ -38,6 +38,7 @@ const of = (table: string, known: ReturnType<typeof stored>) => ({ ...known, tab
 const latest = (change: Partial<LatestRun> = {}): LatestRun => ({
   id: 7,
   state: 'loading',
+  directory: null,
   definitionHash: 'h',
   stagedHashes: { t: 'a' },
   epoch: 'e',
