@@ -107,7 +107,7 @@ export const toggle = (flags: string, description: string): Input<boolean> => {
 };
 
 /** A flag that may be repeated. Its variable holds one value per line. */
-const repeatable = <T>(flags: string, description: string, parse: Parser<T>): Input<readonly T[]> => {
+export const repeatable = <T>(flags: string, description: string, parse: Parser<T>): Input<readonly T[]> => {
   const option = optionOf(flags, `${description}; may be repeated`);
   option.argParser<string[]>((text, before) => [...(Array.isArray(before) ? before : []), text]);
   return inputOf(option, (given) => {

@@ -15,6 +15,7 @@ import type { Parser } from '../parsers.ts';
 import { encodingOfLabel, type EncodingName } from '../../input/encodings/labels.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
+import { columnFlags, columnRules, type ColumnFlags } from '../init-flags.ts';
 import { formatBytes } from '../../core/amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
@@ -107,7 +108,7 @@ const askEncoding =
 const writeLines = (lines: readonly string[], stream: Output): void =>
   void stream.write(lines.map((line) => `${line}\n`).join(''));
 
-interface Asked {
+interface Asked extends ColumnFlags {
   readonly locations: readonly string[];
   readonly force: boolean;
   readonly strict: boolean;
@@ -119,7 +120,7 @@ interface Asked {
 const writeInit = async (
   io: Io,
   out: string | undefined,
-  { locations, force, strict, allowPrivate, encoding }: Asked,
+  { locations, force, strict, allowPrivate, encoding, ...columns }: Asked,
   prompt: Prompt | undefined,
 ): Promise<void> => {
   const { initText, readForInit } = await import('../../tools/init/write-init.ts');
@@ -129,6 +130,7 @@ const writeInit = async (
     workingDirectory: io.workingDirectory,
     allowPrivate,
     given: { encoding },
+    rules: await columnRules(columns),
     askEncoding: prompt && askEncoding(prompt),
   });
   const output = out === standardOutput ? io.stderr : io.stdout;
@@ -173,6 +175,7 @@ export const initCommand = command({
     strict: toggle('--strict', 'write nothing if the pipeline would lose a character; exit code 5'),
     yes: toggle('--yes', 'ask no questions; none are asked without a terminal'),
     encoding: flag('--encoding <name>', 'encoding of files without a byte order mark', parseEncoding),
+    ...columnFlags,
     allowPrivate: toggle('--allow-private', 'addresses may lead to private and loopback hosts'),
     debug,
   },

@@ -48,6 +48,12 @@ export interface Alternative {
   readonly choice: TypeChoice;
 }
 
+/** A type that the user declares. Without options, those that fit the values. */
+export interface DeclaredType {
+  readonly type: ColumnTypeName;
+  readonly options: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** An ambiguous column, or one of codes, becomes text, with the doubt as a comment. */
 export interface Doubt {
   readonly doubt: string;

@@ -6,7 +6,8 @@ import { counterOf, type ColumnEvidence } from './column-evidence.ts';
 import type { Decision, Doubt, Group, Summary, TypeChoice, Word } from './contract.ts';
 import { decideMoment } from './decide-moment.ts';
 import { decideNumber } from './decide-number.ts';
-import { lossesOf } from './losses.ts';
+import { decided, textChoice, usually, type Deciding } from './decided.ts';
+import { decideDeclared, isDoubt } from './decide-declared.ts';
 import { commonWords, noValueWords } from './null-words.ts';
 import { shownText } from './shown-text.ts';
 import { booleanRemark, spelledAs, type Spelled } from './spellings.ts';
@@ -78,83 +79,6 @@ const decideOther = ({ all, examples }: Summary): TypeChoice | undefined => {
   }
   // jsonb drops the first of two equal keys, orders the keys, and writes numbers in its own way.
   return (all & bit.json) === 0 ? undefined : { type: 'json', options: {}, isOneToOne: false };
-};
-
-const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
-
-const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
-
-type Words = readonly (readonly [text: string, word: Word])[];
-
-/** How a column is decided. `isTrimmed`: the dialect removes blanks around every field. */
-interface Deciding {
-  readonly isTrimmed: boolean;
-  /** The header is repeated, so its name is not a value. */
-  readonly isRepeated: boolean;
-}
-
-const usually: Deciding = { isTrimmed: true, isRepeated: false };
-
-const blanksListedMax = 8;
-
-/** Types whose option `spelling` also removes blanks, if they have no other option of spelling. */
-const trimming = new Set([
-  'integer',
-  'bigint',
-  'numeric',
-  'double',
-  'date',
-  'time',
-  'timestamp',
-  'timestamptz',
-  'uuid',
-]);
-
-/** Returns the choice with blanks removed in this column alone, or undefined if it cannot do that. */
-const trimmedAlone = (choice: TypeChoice, column: ColumnEvidence, words: Words): TypeChoice | undefined => {
-  const { padded, blanks } = column;
-  if (blanks.size > blanksListedMax) return undefined;
-  if (padded === undefined) return choice;
-  const isPlain = Object.keys(choice.options).every((name) => name === 'precision' || name === 'scale');
-  return isPlain && words.length === 0 && trimming.has(choice.type)
-    ? { ...choice, options: { ...choice.options, spelling: 'server' } }
-    : undefined;
-};
-
-/** Returns the decision for a type, or undefined if blanks around the values stand in its way. */
-const decided = (
-  column: ColumnEvidence,
-  found: TypeChoice,
-  summary: Summary,
-  { isTrimmed }: Deciding,
-  more: Words = [],
-): Decision | undefined => {
-  const { counters, blanks } = column;
-  const isText = found.type === 'text';
-  const words = isText ? [] : [...column.words, ...more];
-  const choice = isText || isTrimmed ? found : trimmedAlone(found, column, words);
-  if (choice === undefined) return undefined;
-  const blank = counters[counterOf.blank]!;
-  const asText = isText ? sumOf(column, column.words) + (isTrimmed ? 0 : blank) : 0;
-  const listed = words.map(([word, { counter }]) => [word, counters[counter]!] as const);
-  const all = summary.values + counters[counterOf.empty]! + blank + sumOf(column, column.words);
-  const values = summary.values + asText;
-  return {
-    ...choice,
-    missing: all + sumOf(column, more) - values,
-    words: listed,
-    blanks: isText || isTrimmed ? [] : [...blanks.keys()],
-    values,
-    losses: lossesOf(choice, column, summary, words, isTrimmed),
-    doubts: [],
-    alternatives: [],
-  };
-};
-
-const sumOf = ({ counters }: ColumnEvidence, words: Iterable<readonly [string, Word]>): number => {
-  let sum = 0;
-  for (const [, { counter }] of words) sum += counters[counter]!;
-  return sum;
 };
 
 const decideSummary = (
@@ -254,6 +178,8 @@ export const decideColumn = (column: ColumnEvidence, name: string, how: Partial<
   const first = keptTexts(summary)[0] ?? '';
   const spelled = spelledAs(column.spellings & column.someSpellings, first);
   const found = summary.values === 0 ? textChoice : decideSummary(summary, spelled, [...column.words.keys()]);
+  if (deciding.declared !== undefined)
+    return decideDeclared(column, deciding.declared, found, summary, deciding);
   const typed =
     isDoubt(found) || found.type === 'text' ? undefined : decided(column, found, summary, deciding);
   if (typed !== undefined) return typed;

@@ -23,9 +23,12 @@ import { recordBlocks } from '../../format/records/record-blocks.ts';
 import { createSplitter } from '../../format/records/splitter.ts';
 import { readBytes } from '../../core/limits.ts';
 import type { RejectCode } from '../../core/model.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import { inQuotes, plural } from '../../core/wording.ts';
 import { openInput, withBytes } from '../../input/input.ts';
 import { draftSpec, draftTable, type DraftFile } from './draft-files.ts';
 import { groupedBy } from './grouped.ts';
+import { checkRules, keyDeclared, typesDeclared, type ColumnRules } from './rules.ts';
 
 export interface ReadFile {
   readonly name: string;
@@ -59,6 +62,7 @@ const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): st
   JSON.stringify([delimiter, skipLines, comment]);
 
 interface Trial {
+  readonly nulls: ReadonlySet<string> | undefined;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly encodings: ReadonlyMap<string, EncodingCandidate>;
 }
@@ -109,7 +113,7 @@ const attempt = async (
   let bytes = 0;
   for (const file of files) {
     const evidenceOf = (header: readonly string[]) => {
-      evidence ??= createTableEvidence(header, trial.dialects.get(mannerOf(file))!);
+      evidence ??= createTableEvidence(header, trial.dialects.get(mannerOf(file))!, trial.nulls);
       return evidence.columns.length === header.length ? evidence : undefined;
     };
     bytes += await observeFile(file, trial, evidenceOf, faultyMax, signal);
@@ -134,7 +138,7 @@ const withEncodings = async (
     const found = await file.findEncoding();
     const encodings = new Map([...best.encodings, [file.stored.name, found]]);
     if (found.encoding === file.encoding.encoding) return { ...best, encodings };
-    best = (await attempt(files, { dialects: best.dialects, encodings }, Infinity, signal)) ?? best;
+    best = (await attempt(files, { ...best, encodings }, Infinity, signal)) ?? best;
   }
 };
 
@@ -147,9 +151,8 @@ const withDialects = async (
   for (const [manner, known] of first.dialects)
     for (const dialect of otherDialects(known, [...first.evidence.faults.keys()])) {
       if (best.evidence.faulty === 0) return best;
-      const { encodings } = best;
       const dialects = new Map([...best.dialects, [manner, dialect]]);
-      const other = await attempt(files, { dialects, encodings }, best.evidence.faulty, signal);
+      const other = await attempt(files, { ...best, dialects }, best.evidence.faulty, signal);
       if (other !== undefined && other.header.length === best.header.length) best = other;
     }
   return best;
@@ -166,30 +169,68 @@ const mayTrim = ({ columns }: TableEvidence, decisions: readonly Decision[]): bo
   return withBlanks.length > 0 && withBlanks.every(({ type }) => type !== 'text');
 };
 
+/** Returns the declared key. Errors: ETL_USAGE for a column that has missing values. */
+const declaredKey = (
+  rules: ColumnRules,
+  header: readonly string[],
+  decisions: readonly Decision[],
+): readonly number[] | undefined => {
+  const key = keyDeclared(rules, header);
+  const gap = key?.find((index) => decisions[index]!.missing > 0);
+  if (gap === undefined) return key?.length === 0 ? undefined : key;
+  throw new EtlError('ETL_USAGE', {
+    problem: `--key: ${plural(decisions[gap]!.missing, 'record')} without a value in the column ${inQuotes(header[gap]!)}`,
+    hint: 'A primary key needs a value in every record. Nothing was written.',
+  });
+};
+
 const remarksOf = (firsts: readonly DraftFile[]): readonly string[] =>
   firsts.length === 1
     ? firsts[0]!.remarks
     : firsts.flatMap(({ stored, remarks }) => remarks.map((remark) => `${stored.name}: ${remark}`));
 
-const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Promise<TableDraft> => {
+const tableDraft = async (
+  files: readonly DraftFile[],
+  rules: ColumnRules,
+  signal?: AbortSignal,
+): Promise<TableDraft> => {
   const firsts = [...groupedBy(files, mannerOf).values()].map((group) => group[0]!);
-  const dialects = new Map(firsts.map((file) => [mannerOf(file), file.dialect]));
-  const first = (await attempt(files, { dialects, encodings: new Map() }, Infinity, signal))!;
+  const own = (dialect: Dialect): Dialect =>
+    rules.trim === undefined ? dialect : { ...dialect, trim: rules.trim };
+  const dialects = new Map(firsts.map((file) => [mannerOf(file), own(file.dialect)]));
+  const first = (await attempt(
+    files,
+    { dialects, encodings: new Map(), nulls: rules.nulls },
+    Infinity,
+    signal,
+  ))!;
   const best = await withDialects(files, await withEncodings(files, first, signal), signal);
   const { evidence, header, bytes, encodings } = best;
   const { columns, records, faults, keys } = evidence;
   const repeats = headerRepeats(columns, header);
+  const declared = typesDeclared(rules, header);
   const decide = (isTrimmed: boolean): readonly Decision[] =>
     columns.map((column, index) =>
-      decideColumn(column, header[index]!, { isRepeated: repeats > 0, isTrimmed }),
+      decideColumn(column, header[index]!, {
+        isRepeated: repeats > 0,
+        isTrimmed,
+        declared: declared[index],
+        areNullsDeclared: rules.nulls !== undefined,
+      }),
     );
   const isTrimmed =
-    [...best.dialects.values()].some(({ trim }) => trim === true) || mayTrim(evidence, decide(true));
+    [...best.dialects.values()].some(({ trim }) => trim === true) ||
+    (rules.trim === undefined && mayTrim(evidence, decide(true)));
+  const decisions = decide(isTrimmed);
   const dialectOf = (file: DraftFile): Dialect => ({
     ...best.dialects.get(mannerOf(file))!,
     trim: isTrimmed,
   });
-  const found = keysFound(keys);
+  const key = chooseKey(keysFound(keys), columns, header, records);
+  const chosenKey =
+    key?.every((index) => decisions[index]!.isOneToOne && decisions[index]!.missing === 0) === true
+      ? key
+      : undefined;
   return {
     files: files.map((file) => {
       const { stored, location, encoding } = file;
@@ -198,10 +239,10 @@ const tableDraft = async (files: readonly DraftFile[], signal?: AbortSignal): Pr
     }),
     dialect: dialectOf(files[0]!),
     header,
-    decisions: decide(isTrimmed),
+    decisions,
     repeats,
-    key: chooseKey(found, columns, header, records),
-    isKeyUnknown: keys.isLost,
+    key: rules.key === undefined ? chosenKey : declaredKey(rules, header, decisions),
+    isKeyUnknown: keys.isLost && rules.key === undefined,
     records,
     bytes,
     faults: [...faults].map(([code, { count, first: one }]) => ({ code, count, first: one })),
@@ -225,9 +266,14 @@ const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[]
 
 export const draftTables = async (
   files: readonly DraftFile[],
+  rules: ColumnRules,
   signal?: AbortSignal,
 ): Promise<readonly TableDraft[]> => {
+  checkRules(
+    rules,
+    files.map(({ header }) => header),
+  );
   const drafts: TableDraft[] = [];
-  for (const group of groupFiles(files)) drafts.push(await tableDraft(group, signal));
+  for (const group of groupFiles(files)) drafts.push(await tableDraft(group, rules, signal));
   return drafts;
 };

@@ -3,7 +3,7 @@
 import { formatCount } from '../../core/wording.ts';
 import { trimBlanks } from '../../format/records/blanks.ts';
 import { writeBack } from '../write-back.ts';
-import { formsMax, type ColumnEvidence } from './column-evidence.ts';
+import { counterOf, formsMax, type ColumnEvidence } from './column-evidence.ts';
 import type { Summary, TypeChoice, Word } from './contract.ts';
 import type { Example, Loss } from './loss.ts';
 import { shownText } from './shown-text.ts';
@@ -42,23 +42,33 @@ const whatChanges = ({ type }: Bare, { text }: Changed): string => {
   return `texts that ${type} writes differently`;
 };
 
-const allTexts = ({ groups }: Summary): readonly Example[] =>
+export const allTexts = ({ groups }: Summary): readonly Example[] =>
   groups.flatMap(({ texts }) => Array.from(texts.values(), ({ example }) => example));
 
-/** The texts by which the type is judged: one of each form; a double by every text there is. */
+/** The texts by which the type is judged: one of each form; a double, and other texts, by all that are kept. */
 const judged = ({ type }: Bare, summary: Summary): readonly Example[] =>
   type === 'double'
     ? [...allTexts(summary), ...summary.groups.flatMap(({ changedByDouble: one }) => one ?? [])]
-    : summary.examples;
+    : [
+        ...summary.examples,
+        ...allTexts({ ...summary, groups: summary.groups.filter(({ mask }) => mask === 0) }),
+      ];
 
-/** True if the forms of a group do not show whether each of its texts is kept. */
-const isUnjudged = ({ type }: Bare, { groups }: Summary): boolean =>
+/** True if what is kept of the column does not show whether each of its texts comes back. */
+const isUnjudged = (
+  { type, isOneToOne }: TypeChoice,
+  { groups }: Summary,
+  { counters }: ColumnEvidence,
+): boolean =>
   groups.some(
-    ({ forms, isFull, isOfDoubles }) =>
-      forms.size >= formsMax || (type === 'double' && isFull && !isOfDoubles),
-  );
+    ({ forms, isFull, isOfDoubles, mask }) =>
+      forms.size >= formsMax ||
+      (type === 'double' && isFull && !isOfDoubles) ||
+      (mask === 0 && isFull && !isOneToOne),
+  ) ||
+  (counters[counterOf.text]! > 0 && !isOneToOne);
 
-const ofForms = (choice: Bare, summary: Summary): readonly Loss[] => {
+const ofForms = (choice: TypeChoice, summary: Summary, column: ColumnEvidence): readonly Loss[] => {
   if (['text', 'varchar', 'json'].includes(choice.type)) return [];
   const losses = new Map<string, Loss>();
   for (const example of changedBy(choice, judged(choice, summary)) ?? []) {
@@ -66,7 +76,7 @@ const ofForms = (choice: Bare, summary: Summary): readonly Loss[] => {
     if (!losses.has(what)) losses.set(what, { what, example });
   }
   const [example] = summary.examples;
-  if (losses.size === 0 && isUnjudged(choice, summary))
+  if (losses.size === 0 && isUnjudged(choice, summary, column))
     losses.set('', { what: 'perhaps the way in which values are written', example });
   return [...losses.values()];
 };
@@ -104,7 +114,7 @@ const ofBlanks = ({ padded, blanks }: ColumnEvidence, isText: boolean): readonly
 
 /** Returns the losses of a column of this type. `words`: the texts that become null. */
 export const lossesOf = (
-  choice: Bare,
+  choice: TypeChoice,
   column: ColumnEvidence,
   summary: Summary,
   words: readonly (readonly [text: string, word: Word])[],
@@ -112,7 +122,7 @@ export const lossesOf = (
 ): readonly Loss[] => {
   const isText = choice.type === 'text';
   return [
-    ...ofForms(choice, summary),
+    ...ofForms(choice, summary, column),
     ...ofYears(choice, summary),
     ...ofWords(column, words),
     ...(isTrimmed || !isText ? ofBlanks(column, isText) : []),

@@ -10,10 +10,12 @@ import { formatCount, inQuotes, plural } from '../../core/wording.ts';
 import { draftFiles, listedNames, optionsOf, type InitReading } from './draft-files.ts';
 import { draftTables, type ReadFile, type TableDraft } from './draft-tables.ts';
 import { groupedBy } from './grouped.ts';
+import { noRules, type ColumnRules } from './rules.ts';
 
 interface InitOptions extends Partial<InitReading> {
   readonly locations: readonly string[];
   readonly workingDirectory: string;
+  readonly rules?: ColumnRules;
 }
 
 /** Returns a glob that matches exactly these files, or undefined. */
@@ -168,7 +170,7 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
     });
   const reading = { workingDirectory, allowPrivate, given, askEncoding, signal };
   const files = await draftFiles(locations, reading);
-  const drafts = await draftTables(files, signal);
+  const drafts = await draftTables(files, options.rules ?? noRules, signal);
   const names = tableNames(drafts.map((draft) => draft.files.map((file) => file.name)));
   const tables: WrittenTable[] = [];
   for (const [index, draft] of drafts.entries())

@@ -289,6 +289,52 @@ describe('the file that is written', () => {
     expect(readFileSync(out, 'utf8')).toContain('// ! 1 record will be rejected');
   });
 
+  const flagged =
+    'id,day,price,code,wind,name\n1,01/02/2024,\"1.234,50\",007,NA, x\n2,03/04/2024,\"-0,5\",+08,VR,\n3,05/06/2024,\"7,25\",9,3,y\n';
+
+  it.each<[flags: readonly string[], writes: RegExp]>([
+    [['--type', 'id=smallint'], /id: column.smallint\('id'\)/],
+    [['--type', 'day=date(DD/MM/YYYY)'], /column.date\('day', \{ format: 'DD\/MM\/YYYY' \}\)/],
+    [['--type', 'day=date(DD/MM/YYYY|D.M.YY)'], /format: \['DD\/MM\/YYYY', 'D.M.YY'\]/],
+    [['--type', 'price=text'], /column.text\('price'\)/],
+    [['--type', 'price=numeric'], /column.numeric\('price', \{ thousands: '.', decimal: ',' \}\)/],
+    [['--type', 'price=numeric(1.234,5)'], /numeric\('price', \{ thousands: '.', decimal: ',' \}\)/],
+    [['--type', 'name=varchar(3)'], /column.varchar\('name', \{ length: 3 \}\)/],
+    [
+      ['--type', 'code=integer'],
+      /! leading zeros: "007" in line 2 of .*becomes 7.*\n.*! plus signs: "\+08".*\n.*column.integer\('code'\)/,
+    ],
+    [['--null', 'VR', '--null', 'NA'], /column.integer\('wind', \{ nulls: \['NA', 'VR'\] \}\).nullable/],
+    [['--null', ' '], /"3".*are numbers|column.text\('wind'\)/],
+    [['--key', 'id,day'], /primaryKey: \['id', 'day'\]/],
+    [['--trim', 'yes'], /csv\(.*\{ trim: true \}\)[^]*! blanks around values: " x" in line 2[^]*`--trim no`/],
+    [['--trim', 'no'], /column.text\('name'\)/],
+  ])('follows %j', async (flags, writes) => {
+    const from = files.write('flags/flags.csv', flagged);
+    const out = `${files.directory}/flags/out.ts`;
+    const io = fakeIo();
+    const exit = await main(['init', from, ...flags, '--yes', '--force', '--out', out], io);
+    expect([io.stderr.text, exit]).toEqual(['', 0]);
+    expect(readFileSync(out, 'utf8')).toMatch(writes);
+  });
+
+  it.each([
+    [['--type', 'nobody=text'], 'no file has the column "nobody"'],
+    [['--type', 'id'], 'not of the form column=type'],
+    [['--type', 'id=money'], 'not of the form column=type'],
+    [['--type', 'id=uuid(4)'], 'uuid does not take (4)'],
+    [['--type', 'day=date(DD/MM)'], 'needs year, month and day'],
+    [['--type', 'day=date'], 'may mean'],
+    [['--type', 'wind=integer'], 'refuses "VR" in line 3 of'],
+    [['--key', 'name'], '1 record without a value'],
+  ])('refuses %j', async (flags, says) => {
+    const from = files.write('flags/flags.csv', flagged);
+    const io = fakeIo();
+    const out = `${files.directory}/flags/none.ts`;
+    expect(await main(['init', from, ...flags, '--yes', '--out', out], io)).toBe(2);
+    expect([io.stderr.text, existsSync(out)]).toEqual([expect.stringContaining(says), false]);
+  });
+
   it('goes to standard output for --out -, and everything else to standard error', async () => {
     const io = fakeIo({ workingDirectory: files.directory });
     files.write('piped.csv', 'a,b\n1,x\n');
