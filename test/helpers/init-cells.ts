@@ -90,6 +90,8 @@ const cellsOf = (path: string, { dialect }: InitDraft['tables'][number]): readon
   return dialect.header === true ? all.slice(1) : all;
 };
 
+let calls = 0;
+
 /** Loads the files, each with a header of its own, and compares each with its table, record by record. */
 export const compareCells = async (
   locations: readonly string[],
@@ -98,12 +100,14 @@ export const compareCells = async (
 ): Promise<Compared> => {
   const workingDirectory = process.cwd();
   const io = fakeIo({ workingDirectory, env: { NO_COLOR: '1' } });
-  const out = join(directory, 'cells.ts');
+  // Node.js keeps the module of a path.
+  const name = `cells${(calls += 1)}`;
+  const out = join(directory, `${name}.ts`);
   const exit = await main(['init', ...locations, '--yes', '--force', '--out', out], io);
   if (exit !== 0) throw new Error(io.stderr.text);
   const lines = io.stdout.text.split('\n').filter((line) => line.startsWith('! '));
   const draft = await readForInit({ locations, workingDirectory });
-  if (!readFileSync(out, 'utf8').includes(initText(draft, 'cells', out).split('\n').slice(12, -3).join('\n')))
+  if (!readFileSync(out, 'utf8').includes(initText(draft, name, out).split('\n').slice(12, -3).join('\n')))
     throw new Error('etl init wrote another pipeline');
   const { pipeline } = await loadPipelineFile(out);
   await runPipeline(pipeline, { databaseUrl: database.url, directory: workingDirectory, workers: 1 });
@@ -114,7 +118,7 @@ export const compareCells = async (
     const names = columnNames(table.header);
     const list = names.map((name) => `"${name}"::text`).join(', ');
     const { rows } = await database.query<{ row: (string | null)[] }>(
-      `select array[${list}] as row from cells."${table.name}" order by ctid`,
+      `select array[${list}] as row from ${name}."${table.name}" order by ctid`,
     );
     const records = cellsOf(table.locations[0]!.path, table);
     if (rows.length !== records.length)

@@ -111,6 +111,13 @@ const kinds: Readonly<Record<string, Column>> = {
   objects: oneOf('{"a":1,"a":2}', '{"x": 1.0}', '[]', '{"b":1,"a":12345678901234567890}'),
 };
 
+/** A column of two kinds: mostly the first. */
+const mixture: Column = (chance) => {
+  const [usual, odd] = [0, 1].map(() => chance.pick(Object.values(kinds))(chance));
+  const oddOnes = chance.pick([2, 8, 40]);
+  return () => (chance.between(1, oddOnes) === 1 ? odd! : usual!)();
+};
+
 const columnsMax = 8;
 
 const quoted = (text: string, isAlways: boolean): string =>
@@ -120,8 +127,8 @@ const quoted = (text: string, isAlways: boolean): string =>
 export const fileByChance = (chance: Chance, index: number): string => {
   const names = Object.keys(kinds);
   const drawn = [...new Set(Array.from({ length: chance.between(1, columnsMax) }, () => chance.pick(names)))];
-  const columns = drawn.map((name) => kinds[name]!(chance));
-  const records = chance.pick([3, 7, 30, 60]);
+  const columns = drawn.map((name) => (chance.between(1, 3) === 1 ? mixture : kinds[name]!)(chance));
+  const records = chance.pick([3, 7, 30, 60, 300]);
   const isQuoted = chance.between(0, 3) === 0;
   const lines = Array.from({ length: records }, (_, record) =>
     [`r${record}`, ...columns.map((column) => quoted(column(), isQuoted))].join(','),
