@@ -92,7 +92,7 @@ const cellsOf = (path: string, { dialect }: InitDraft['tables'][number]): readon
 
 let calls = 0;
 
-/** Loads the files, each with a header of its own, and compares each with its table, record by record. */
+/** Loads the files, each with a header of its own, and compares each column with its table. */
 export const compareCells = async (
   locations: readonly string[],
   directory: string,
@@ -101,13 +101,13 @@ export const compareCells = async (
   const workingDirectory = process.cwd();
   const io = fakeIo({ workingDirectory, env: { NO_COLOR: '1' } });
   // Node.js keeps the module of a path.
-  const name = `cells${(calls += 1)}`;
-  const out = join(directory, `${name}.ts`);
+  const schema = `cells${(calls += 1)}`;
+  const out = join(directory, `${schema}.ts`);
   const exit = await main(['init', ...locations, '--yes', '--force', '--out', out], io);
   if (exit !== 0) throw new Error(io.stderr.text);
   const lines = io.stdout.text.split('\n').filter((line) => line.startsWith('! '));
   const draft = await readForInit({ locations, workingDirectory });
-  if (!readFileSync(out, 'utf8').includes(initText(draft, name, out).split('\n').slice(12, -3).join('\n')))
+  if (!readFileSync(out, 'utf8').includes(initText(draft, schema, out).split('\n').slice(12, -3).join('\n')))
     throw new Error('etl init wrote another pipeline');
   const { pipeline } = await loadPipelineFile(out);
   await runPipeline(pipeline, { databaseUrl: database.url, directory: workingDirectory, workers: 1 });
@@ -116,18 +116,29 @@ export const compareCells = async (
   let cells = 0;
   for (const table of draft.tables) {
     const names = columnNames(table.header);
-    const list = names.map((name) => `"${name}"::text`).join(', ');
+    // A field that has no name and no value is left out.
+    const isKept = (index: number): boolean =>
+      table.header[index] !== '' || table.dialect.header === false || table.decisions[index]!.values > 0;
+    const list = names.map((name, index) => (isKept(index) ? `"${name}"::text` : "''")).join(', ');
     const { rows } = await database.query<{ row: (string | null)[] }>(
-      `select array[${list}] as row from ${name}."${table.name}" order by ctid`,
+      `select array[${list}] as row from ${schema}."${table.name}"`,
     );
     const records = cellsOf(table.locations[0]!.path, table);
     if (rows.length !== records.length)
       silent.push(`${table.name}: ${rows.length} of ${records.length} records`);
     for (const [index, header] of table.header.entries()) {
       const { type, options } = table.decisions[index]!;
-      const differs = records.find(
-        (record, at) => rendered(rows[at]?.row[index] ?? null, type, options) !== (record[index] ?? ''),
-      );
+      // Rows of several chunks are in any order.
+      const left = new Map<string, number>();
+      for (const { row } of rows) {
+        const text = rendered(row[index] ?? null, type, options);
+        left.set(text, (left.get(text) ?? 0) + 1);
+      }
+      const differs = records.find(({ [index]: cell = '' }) => {
+        const count = left.get(cell) ?? 0;
+        left.set(cell, count - 1);
+        return count <= 0;
+      });
       cells += records.length;
       const isSaid = lines.some((line) =>
         line.startsWith(`! ${table.name}, ${header || `field ${index + 1}`}:`),

@@ -195,9 +195,9 @@ const tableDraft = async (
   signal?: AbortSignal,
 ): Promise<TableDraft> => {
   const firsts = [...groupedBy(files, mannerOf).values()].map((group) => group[0]!);
-  const own = (dialect: Dialect): Dialect =>
+  const asDeclared = (dialect: Dialect): Dialect =>
     rules.trim === undefined ? dialect : { ...dialect, trim: rules.trim };
-  const dialects = new Map(firsts.map((file) => [mannerOf(file), own(file.dialect)]));
+  const dialects = new Map(firsts.map((file) => [mannerOf(file), asDeclared(file.dialect)]));
   const first = (await attempt(
     files,
     { dialects, encodings: new Map(), nulls: rules.nulls },

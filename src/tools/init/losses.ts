@@ -38,6 +38,7 @@ const whatChanges = ({ type }: Bare, { text }: Changed): string => {
   if (text.startsWith('+')) return 'plus signs';
   if (/^[-.\d]+e/i.test(text)) return 'exponents';
   if (/^-?0\d/.test(text)) return 'leading zeros';
+  if (/^-0[.,]?0*$/.test(text)) return 'signs of zeros';
   if (/^-?[.,]|[.,]$/.test(text)) return 'numbers without a digit before or after the point';
   return `texts that ${type} writes differently`;
 };

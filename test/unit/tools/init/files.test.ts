@@ -290,7 +290,7 @@ describe('the file that is written', () => {
   });
 
   const flagged =
-    'id,day,price,code,wind,name\n1,01/02/2024,\"1.234,50\",007,NA, x\n2,03/04/2024,\"-0,5\",+08,VR,\n3,05/06/2024,\"7,25\",9,3,y\n';
+    'id,day,price,code,wind,name\n1,01/02/2024,"1.234,50",007,NA, x\n2,03/04/2024,"-0,5",+08,VR,\n3,05/06/2024,"7,25",9,3,y\n';
 
   it.each<[flags: readonly string[], writes: RegExp]>([
     [['--type', 'id=smallint'], /id: column.smallint\('id'\)/],
