@@ -38,6 +38,7 @@ export interface OpenedServer extends ServerAddress {
 export const openServer = async (
   { io, databaseUrl }: GivenServer,
   say = sayOn(io),
+  creates = true,
 ): Promise<OpenedServer> => {
   const { namesServer, resolveServer } = await import('../db/connect/address.ts');
   if (databaseUrl !== undefined || namesServer(io.env))
@@ -46,11 +47,15 @@ export const openServer = async (
   refuseEmbedded(io.env);
   const etlDirectory = await etlDirectoryOf(io);
   const isNew = !existsSync(etlDirectory);
-  if (isNew)
+  if (isNew && creates)
     say(`Neither DATABASE_URL nor PG* is set: setting up an embedded PostgreSQL in ${etlDirectory} …`);
-  else sayElsewhere(etlDirectory, io, say);
-  return { ...(await resolveServer({ env: io.env, etlDirectory })), isNew };
+  else if (!isNew) sayElsewhere(etlDirectory, io, say);
+  return { ...(await resolveServer({ env: io.env, etlDirectory, creates })), isNew };
 };
+
+/** Returns the server for a command that changes what earlier runs left: it creates no server. */
+export const openKnownServer = (given: GivenServer): Promise<OpenedServer> =>
+  openServer(given, sayOn(given.io), false);
 
 export const findServer = async (given: GivenServer): Promise<OpenedServer | undefined> => {
   const { io, databaseUrl } = given;

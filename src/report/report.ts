@@ -45,7 +45,7 @@ export interface Reporter {
 
 /** Wraps a listener's error, which could otherwise be mistaken for a lost connection. */
 const listenerError = (cause: unknown): EtlError =>
-  new EtlError('ETL_INTERNAL', { problem: `onEvent threw: ${messageOf(cause)}` }, { cause });
+  new EtlError('ETL_LISTENER', { problem: messageOf(cause) }, { cause });
 
 /**
  * Returns a function that calls the host's listener without awaiting its promise. A rejection is

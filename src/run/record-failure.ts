@@ -15,6 +15,14 @@ import { saveNotices } from '../report/notice-log.ts';
 import type { PreparedRun } from './prepare.ts';
 import { endOldSessions } from './take-lock.ts';
 
+const unreachable: ReadonlySet<string> = new Set([
+  'ETL_CONNECT',
+  'ETL_CONNECT_AUTH',
+  'ETL_CONNECT_DATABASE',
+  'ETL_CONNECT_TLS',
+  'ETL_SERVER_LOST',
+]);
+
 export interface FailedBefore {
   readonly pipeline: string | null;
   readonly job: string | null;
@@ -32,7 +40,8 @@ export const recordFailure = async (
   const { code: errorCode, message } = error;
   if (errorCode === 'ETL_INTERRUPTED') return;
   const notify = (): Promise<void> => notifyUnkept(receivers, failed.pipeline, error, logger);
-  if (errorCode === 'ETL_CONNECT' || errorCode === 'ETL_SERVER_LOST') return notify();
+  // Another connection would fail in the same way, and be reported as a second error.
+  if (unreachable.has(errorCode)) return notify();
   const failure = { ...failed, host: hostname(), pid: process.pid, errorCode, error: message };
   const keep = (client: Client): Promise<void> =>
     keepFailure(client, failure, () => oweFailedBefore(client, receivers, failed.pipeline, error));

@@ -21,8 +21,9 @@ export interface Site {
 export const withBookkeeping = async <T>(
   options: SiteOptions,
   use: (client: Client) => Promise<T>,
+  creates = false,
 ): Promise<T> =>
-  withClient(await findServer(options), async (client) => {
+  withClient(await findServer(options, creates), async (client) => {
     await migrate(client);
     return use(client);
   });
@@ -32,8 +33,8 @@ export interface FoundSite {
   readonly backend: QueueBackend;
 }
 
-export const findSite = async (options: SiteOptions): Promise<FoundSite> => {
-  const address = await findServer(options);
+export const findSite = async (options: SiteOptions, creates = true): Promise<FoundSite> => {
+  const address = await findServer(options, creates);
   return { address, backend: chooseBackend(address, options.redis, process.env) };
 };
 
@@ -55,6 +56,9 @@ export const openFoundSite = async (
   return { address, queues: { backend, namespace, logger: logger ?? silentLogger } };
 };
 
-/** Errors: those of a run before it starts. */
+/**
+ * Without names of queues to be remembered, the server must be there. Errors: those of a run before
+ * it starts.
+ */
 export const openSite = async (options: SiteOptions, queueNames: readonly string[] = []): Promise<Site> =>
-  openFoundSite(await findSite(options), options, queueNames);
+  openFoundSite(await findSite(options, queueNames.length > 0), options, queueNames);

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from
 import noaa from '../../pipelines/noaa.ts';
 import { addressFromUrl, resolveServer } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
+import { main } from '../../src/cli/main.ts';
 import { runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
 import {
@@ -19,6 +20,7 @@ import {
   startOwnServer,
   type OwnServer,
 } from '../helpers/own-server.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 
 let own: OwnServer;
 let certificates: string;
@@ -371,4 +373,12 @@ describe('refused before anything is opened', () => {
       /PGSSLMODE: there is no value 'bogus'/,
     );
   });
+});
+
+it('a server without TLS that must have it is one error, not also one of recording it', async () => {
+  const env = { DATABASE_URL: `${inject('serverUrl')}?sslmode=require` };
+  const io = fakeIo({ env, workingDirectory: process.cwd() });
+  expect(await main(['run', 'pipelines/noaa.ts'], io)).toBe(1);
+  const about = io.stderr.text.split('\n').filter((line) => line.includes('the server has no TLS'));
+  expect(about).toEqual([expect.stringMatching(/^error ETL_CONNECT_TLS: /)]);
 });

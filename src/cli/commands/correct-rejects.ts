@@ -4,13 +4,13 @@ import type { Client } from '../../db/client.ts';
 import { formatCount, plural } from '../../core/wording.ts';
 import { command } from '../command.ts';
 import { argument, databaseUrl, printing } from '../inputs.ts';
-import { openServer, type GivenServer } from '../server.ts';
+import { openKnownServer, type GivenServer } from '../server.ts';
 import { visibleText } from '../layout.ts';
 
 const withLedger = async <T>(given: GivenServer, work: (client: Client) => Promise<T>): Promise<T> => {
   const { withClient } = await import('../../db/client.ts');
   const { migrate } = await import('../../db/bookkeeping/migrate.ts');
-  return withClient(await openServer(given), async (client) => {
+  return withClient(await openKnownServer(given), async (client) => {
     await migrate(client);
     return work(client);
   });

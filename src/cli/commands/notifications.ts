@@ -5,7 +5,7 @@ import { plural } from '../../core/wording.ts';
 import { command, group } from '../command.ts';
 import { choice, countFlag, databaseUrl, printing, textFlag, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
-import { askServer, openServer } from '../server.ts';
+import { askServer, openKnownServer } from '../server.ts';
 import { formatDate } from '../../core/amounts.ts';
 import { alignRows, clip, visibleText } from '../layout.ts';
 
@@ -73,7 +73,7 @@ const sendCommand = command({
     const sent = await withInterrupt(
       () => undefined,
       async ({ abort }) =>
-        withClient(await openServer(given), (client) =>
+        withClient(await openKnownServer(given), (client) =>
           sendNow(client, { givenUp: given.givenUp, signal: abort, untilMs: sendMs }),
         ),
     );

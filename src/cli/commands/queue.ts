@@ -12,7 +12,7 @@ import {
   tracing,
 } from '../inputs.ts';
 import { readRedis } from '../redis.ts';
-import { openServer } from '../server.ts';
+import { openKnownServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 
 const depthText = ({ waiting, delayed, active, failed, oldestAt }: QueueDepth): string => {
@@ -31,7 +31,7 @@ export const queueCommand = command({
   async act(given) {
     const { queueState } = await import('../../worker/enqueue.ts');
     const { failureLines } = await import('../text/status-text.ts');
-    const { config: connection } = await openServer(given);
+    const { config: connection } = await openKnownServer(given);
     const state = await queueState({ connection, ...(await readRedis(given)), queue: given.queue });
     const { queues, failures } = state;
     return {
@@ -56,7 +56,7 @@ export const cancelCommand = command({
     const { run } = given;
     const { cancel } = await import('../../worker/enqueue.ts');
     const redis = await readRedis(given);
-    await cancel(run, { connection: (await openServer(given)).config, ...redis });
+    await cancel(run, { connection: (await openKnownServer(given)).config, ...redis });
     return {
       json: [{ run, state: 'cancelled' }],
       lines: () => [`Cancelled run ${run}; its processes stop at the next chunk or step`],
@@ -73,7 +73,7 @@ export const retryCommand = command({
   async act(given) {
     const { run } = given;
     const { retry } = await import('../../worker/enqueue.ts');
-    const { config: connection } = await openServer(given);
+    const { config: connection } = await openKnownServer(given);
     const options = { connection, allowShrink: given.allowShrink ?? [], ...(await readRedis(given)) };
     const added = await withTracing(given, (tracer) => retry(run, { ...options, ...tracer }));
     return {

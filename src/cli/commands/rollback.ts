@@ -7,7 +7,7 @@ import { command } from '../command.ts';
 import { countFlag, databaseUrl, namesFlag, printing, params, pipelineArgument, toggle } from '../inputs.ts';
 import { withInterrupt } from '../interrupt.ts';
 import { openPipeline } from '../pipeline.ts';
-import { askServer, openServer } from '../server.ts';
+import { askServer, openKnownServer } from '../server.ts';
 import { formatBytes, formatDate } from '../../core/amounts.ts';
 import { alignTitled, visibleText, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
@@ -85,7 +85,7 @@ Examples:
     }
     const stopping = (signal: string): void => void io.stderr.write(`${signal}: stopping\n`);
     const result = await withInterrupt(stopping, async ({ abort: signal }) => {
-      const { config: connection } = await openServer(given);
+      const { config: connection } = await openKnownServer(given);
       const { rollbackPipeline } = await import('../../tools/rollback.ts');
       return rollbackPipeline(pipeline, {
         ...options,

@@ -23,7 +23,7 @@ import { loadPipeline } from '../pipeline.ts';
 import { formatDate, formatSeconds } from '../../core/amounts.ts';
 import { alignRows, visibleText } from '../layout.ts';
 import { readRedis } from '../redis.ts';
-import { askServer, openServer } from '../server.ts';
+import { askServer, openKnownServer, openServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 
 /** Number of due times (slots) that the database keeps per schedule. */
@@ -150,7 +150,7 @@ const changeCommand = (name: 'remove' | 'pause' | 'resume', past: string, descri
     takes: named,
     async act(given) {
       const { schedule } = await import('../../worker/schedule/schedule.ts');
-      await schedule[name](given.name, { connection: (await openServer(given)).config });
+      await schedule[name](given.name, { connection: (await openKnownServer(given)).config });
       return {
         json: [{ schedule: given.name, [past.toLowerCase()]: true }],
         lines: () => [`${past} ${given.name}`],
@@ -165,7 +165,7 @@ const runNowCommand = command({
   async act(given) {
     const { name } = given;
     const { schedule } = await import('../../worker/schedule/schedule.ts');
-    const { config: connection } = await openServer(given);
+    const { config: connection } = await openKnownServer(given);
     const site = { connection, ...(await readRedis(given)) };
     const added = await withTracing(given, (tracer) => schedule.runNow(name, { ...site, ...tracer }));
     const { job, isNew } = added;

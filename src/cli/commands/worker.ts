@@ -93,10 +93,14 @@ Examples:
       logger.info({ signal }, isSecond ? 'stopping at once' : 'stopping after the chunks in flight');
     await withTracing(given, (tracer) =>
       withInterrupt(sayStopping, async ({ drain, abort }) => {
+        const { loadCatalog } = await import('../../worker/catalog.ts');
+        const pipelines = given.pipelines ?? defaultFolder;
+        // Before an embedded server is set up: a wrong folder must leave no trace.
+        await loadCatalog(pipelines);
         const { config: connection } = await openServer(given);
         const { createWorker } = await import('../../worker/worker.ts');
         const worker = await createWorker({
-          pipelines: given.pipelines ?? defaultFolder,
+          pipelines,
           workingDirectory: io.workingDirectory,
           queues: given.queues?.split(/, */),
           workers: given.workers,

@@ -62,6 +62,12 @@ export class EtlError extends Error {
     this.retry = entry.retry;
     this.exit = entry.exit;
   }
+
+  /** Makes JSON.stringify write the message, which it leaves out of other errors; not the cause. */
+  toJSON(): object {
+    const { name, code, message, hint, details, run, retry, exit } = this;
+    return { name, code, message, hint, details, run, retry, exit };
+  }
 }
 
 export const messageOf = (thrown: unknown): string =>

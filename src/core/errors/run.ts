@@ -115,6 +115,12 @@ export const runErrors = {
     retry: 'run',
     exit: failed,
   },
+  ETL_LISTENER: {
+    message: 'the listener onEvent of this program threw: {problem}',
+    hint: 'The run ended at this event; its state says whether it was published. Correct the listener: it must not throw.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_HOOK: {
     message: 'hook {hook}{where} failed: {problem}',
     hint: '{state} Correct the hook in the pipeline file.',

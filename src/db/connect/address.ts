@@ -1,5 +1,6 @@
 // Finds the server: option, then DATABASE_URL, then PG* variables, otherwise the embedded server.
 
+import { existsSync } from 'node:fs';
 import { EtlError } from '../../core/errors/errors.ts';
 import { allowedMethods } from './authentication.ts';
 import { configOf, labelOf, type ServerConfig, type DriverSettings } from './config.ts';
@@ -142,6 +143,8 @@ interface ResolveOptions {
   readonly connection?: ConnectionOptions | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly etlDirectory: string;
+  /** False: an embedded server must already be there. */
+  readonly creates?: boolean;
 }
 
 const hostVariables = ['PGSERVICE', 'PGHOST', 'PGHOSTADDR'] as const;
@@ -196,6 +199,11 @@ export const resolveServer = async (options: ResolveOptions): Promise<ServerAddr
   if (env['DATABASE_URL']) return addressFromUrl(env['DATABASE_URL'], env);
   if (namesServer(env)) return addressOf(configOf({}, env));
   refuseEmbedded(env);
+  if (options.creates === false && !existsSync(etlDirectory))
+    throw usage(
+      'there is no server yet: none is named, and no .etl/ is here or above',
+      'Name one with --database-url or DATABASE_URL, or run a pipeline first.',
+    );
   const embedded = await startEmbedded(etlDirectory);
   // Ignores the environment, which is meant for other servers. A local server needs no TLS.
   return addressOf(configOf(readConnectionString(embedded.url), {}, { ssl: false }), embedded);

@@ -59,14 +59,28 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
   const queue = checkQueueName(options.queue);
   const calendar = readCalendar(name, cron, timeZone);
   const request = await requestRun(pipeline, { params, directory });
-  return withBookkeeping(options, async (client) => {
-    await rememberQueueNames(client, [queue]);
-    const nextSlot = await nextSlotOf(client, calendar);
-    const { definition, params: pinnedParams } = request;
-    const given = { definition, params, pinnedParams, cron, timeZone, catchUp, priority, queue, lateAfterMs };
-    const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
-    return scheduleOf((await runQuery(client, query)).rows[0]);
-  });
+  return withBookkeeping(
+    options,
+    async (client) => {
+      await rememberQueueNames(client, [queue]);
+      const nextSlot = await nextSlotOf(client, calendar);
+      const { definition, params: pinnedParams } = request;
+      const given = {
+        definition,
+        params,
+        pinnedParams,
+        cron,
+        timeZone,
+        catchUp,
+        priority,
+        queue,
+        lateAfterMs,
+      };
+      const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
+      return scheduleOf((await runQuery(client, query)).rows[0]);
+    },
+    true,
+  );
 };
 
 /** Removes a schedule; its run stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */

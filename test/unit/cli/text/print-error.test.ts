@@ -63,6 +63,19 @@ describe('errorLines', () => {
     expect(errorLines('boom', plain, false)[0]).toBe('error ETL_INTERNAL: unexpected failure: boom'));
 });
 
+it('JSON.stringify writes the message and the hint', () =>
+  expect(JSON.parse(JSON.stringify({ error: copyError }))).toEqual({
+    error: {
+      name: 'EtlError',
+      code: 'ETL_PUBLISH_REFUSED',
+      message: copyError.message,
+      hint: copyError.hint,
+      details: copyError.details,
+      retry: copyError.retry,
+      exit: 1,
+    },
+  }));
+
 it('errorJson has code, message, hint and details', () =>
   expect(JSON.parse(errorJson(copyError, 1_700_000_000_000, false))).toMatchObject({
     type: 'error',
