@@ -214,10 +214,15 @@ describe('schema.md', () => {
     ...sql.matchAll(/create (?:unlogged )?table etl\.(\w+) \(\n([\s\S]*?)\n\)(?: with \(.*\))?;/g),
   ].map(([, table, body]) => ({
     table: table!,
-    columns: body!
-      .split('\n')
-      .map((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? '')
-      .filter((name) => name !== '' && !constraint.test(name)),
+    columns: [
+      ...body!
+        .split('\n')
+        .map((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? '')
+        .filter((name) => name !== '' && !constraint.test(name)),
+      ...[...sql.matchAll(/^alter table etl\.(\w+) add column (\w+) /gm)]
+        .filter(([, altered]) => altered === table)
+        .map(([, , added]) => added!),
+    ],
   }));
   const section = (table: string): string => schema.split(`\n## etl.${table}\n`)[1]?.split('\n## ')[0] ?? '';
 

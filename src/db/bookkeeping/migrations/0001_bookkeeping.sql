@@ -26,8 +26,6 @@ create table etl.run (
   -- workers of the default queue help.
   job             text,
   queue           text not null default 'default',
-  -- Folder of the pipeline file; null for a rollback.
-  directory       text,
   host            text not null,
   pid             integer not null,
   workers         integer not null,
