@@ -327,7 +327,7 @@ it('of one run opens the files of that run', async () => {
   const { runId } = await run(daily);
   // It has its size and its time, so that only who opens it finds out.
   write('1', first.fill(0, 3));
-  expect((await failureOf(verify(daily))).code).toBe('ETL_SOURCE_CORRUPT');
+  expect(await verify(daily)).toMatchObject({ tables: [{ notCompared: [{ file: 'daily/1.csv.gz' }] }] });
   expect(await verify(daily, { run: runId })).toMatchObject({
     outcome: 'same',
     tables: [{ files: [{ file: 'daily/2.csv.gz' }], notCompared: [] }],
