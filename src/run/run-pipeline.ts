@@ -14,7 +14,7 @@ import { EtlError, messageOf } from '../core/errors/errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../core/model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { FilesHeld } from '../load/files-held.ts';
-import { heldError, recordHeld, type KnownHeld } from './files/held-files.ts';
+import { heldError, recordHeld, reportFiles, type KnownHeld } from './files/held-files.ts';
 import { recordMoves } from './files/moves.ts';
 import { findOutset, isFullRefresh } from './outset.ts';
 import { planNeeded } from './files/plan-sources.ts';
@@ -101,6 +101,7 @@ const beginWork = async (
   }
   memory.run = await (await work()).beginRun(judging, planned, outset, back);
   memory.planned = planned;
+  reportFiles(planned, context.report);
   return undefined;
 };
 

@@ -19,6 +19,7 @@ import { directAdvice } from '../run/advice.ts';
 import { preflight } from '../run/preflight.ts';
 import { plural } from '../core/wording.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
+import { reportFiles } from '../run/files/held-files.ts';
 import { planNeeded, planSources } from '../run/files/plan-sources.ts';
 import { readDefinition, type Definition } from '../pipeline/definition.ts';
 import { namesOf } from '../db/landing.ts';
@@ -162,6 +163,7 @@ const judge = async (
   const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
   if (holders.length > 0) throw await lockedError(client, spec.name);
   findings.planned = await planNeeded(judging);
+  reportFiles(findings.planned, looking.report);
   const outset = await lookAtOutset(looking, findings.planned);
   if (outset.standing !== undefined) {
     findings.outcome = 'nothing';

@@ -72,15 +72,21 @@ const printSummary = async (
   io: Io,
 ): Promise<void> => {
   const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
-  const { embeddedLines, heldLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
+  const { embeddedLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
   const lines =
     result.outcome === 'unchanged'
       ? unchangedLines(result, width)
       : publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
-  const held = heldLines(result, width, paint);
-  io.stdout.write([...lines, ...held, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
+  io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
+};
+
+/** Names the files held back, also with --quiet: they are why the exit code is not 0. */
+const printHeld = async (result: RunResult, stream: Io['stdout'], { env }: Io): Promise<void> => {
+  const { heldLines } = await import('../text/summary.ts');
+  const lines = heldLines(result, widthOf(stream), paintFor(stream, env));
+  stream.write(lines.map((line) => `${line}\n`).join(''));
 };
 
 const stoppingText = (signal: string, isSecond: boolean): string =>
@@ -153,7 +159,9 @@ export const runFile = async (
   bindPipeline(loaded.pipeline, { params: given.params, directory: loaded.directory });
   const shown = await withTracing(given, (tracer) => runShown(loaded, options, given, tracer));
   if (!given.quiet && !given.json) await printSummary(shown, given.io);
-  if (shown.result.held !== undefined) throw new EndWith(exitCodes.held);
+  if (shown.result.held === undefined) return;
+  if (!given.json) await printHeld(shown.result, given.quiet ? given.io.stderr : given.io.stdout, given.io);
+  throw new EndWith(exitCodes.held);
 };
 
 export const runCommand = command({

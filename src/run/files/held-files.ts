@@ -10,8 +10,10 @@ import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError, type ErrorCode } from '../../core/errors/errors.ts';
+import { CountedFiles } from './counted.ts';
 import { firstOf } from '../../core/wording.ts';
 import type { FilesHeld, HoldsBack } from '../../load/files-held.ts';
+import type { RunEvent } from '../../core/model.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 
 /**
@@ -176,4 +178,25 @@ export const recordHeld = async (
   before: KnownHeld['before'],
 ): Promise<void> => {
   if (held.length > 0 || before.size > 0) await runQuery(client, replaceHeld(pipeline, held));
+};
+
+interface ReportedTable {
+  readonly table: { readonly name: string };
+  readonly files: readonly Pick<PlannedFile, 'name' | 'isOpen'>[];
+  readonly held: readonly HeldVersion[];
+}
+
+/** Says which files are held back, and which have no line end after their last record. */
+export const reportFiles = (
+  planned: readonly ReportedTable[],
+  { emit }: { readonly emit: (event: Extract<RunEvent, { type: 'notice' }>) => void },
+): void => {
+  for (const { table, files, held } of planned) {
+    const [back, open] = [new CountedFiles(), new CountedFiles()];
+    for (const { file, code } of held) back.add(`${file} (${code})`);
+    for (const { name, isOpen } of files) if (isOpen === true) open.add(name);
+    const say = (message: string): void => emit({ type: 'notice', message: `${table.name}: ${message}` });
+    if (back.count > 0) say(`held back: ${back.text()}`);
+    if (open.count > 0) say(`the last record has no line end, and is loaded as it is: ${open.text()}`);
+  }
 };

@@ -91,7 +91,8 @@ const planFile = async (
     const at = { table: table.name, file: stored.name, line, skip: dataLine - 1 };
     planned = { ...planned, differs: checkFields(table, planned, at) };
     if (!isSeekable(planned)) return planned;
-    const isOpen = planned.bytes > dataByte && !isLineEnd(last) && access.declared.skipEnd === 0;
+    const isCut = last !== undefined && !isLineEnd(last);
+    const isOpen = isCut && planned.bytes > dataByte && access.declared.skipEnd === 0;
     if (isOpen && access.declared.arrival.lastLine === 'complete') throw cutOff(planned);
     const dataEnd = await endOf(planned, access, dataByte, lineEnd);
     return { ...planned, dataEnd, ...(isOpen && { isOpen }) };

@@ -4,14 +4,12 @@ import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import type { HeldFile } from '../../core/model.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { stopSignal } from '../../core/stop.ts';
 import type { RunSettings } from '../options.ts';
 import { unmarked, untilSettled } from './arrival.ts';
 import { askedFiles } from './asked-files.ts';
 import { refuseCopies } from './copies.ts';
-import { CountedFiles } from './counted.ts';
 import { foundFiles, inBatches, twiceFound, type Found } from './found-files.ts';
 import { createSieve } from './needed-files.ts';
 import { filesHeld, createHolder, type Holder, type PlannedFile } from './held-files.ts';
@@ -55,6 +53,7 @@ const planBatch = async (
   found: readonly Found[],
   signal: AbortSignal | undefined,
   { holds }: Holder,
+  sharing: (file: PlannedFile) => PlannedFile,
 ): Promise<{ readonly read: readonly GroupedFile[]; readonly unread: ReadonlySet<Found> }> => {
   await untilSettled(table, found, signal);
   const waiting = await unmarked(table, found, signal);
@@ -63,7 +62,7 @@ const planBatch = async (
     const { source, file, member = null, reading, group } = one;
     try {
       const planned = await planFound(table, one, signal, waiting.get(one));
-      return planned.map((each) => ({ file: each, group }));
+      return planned.map((each) => ({ file: sharing(each), group }));
     } catch (error) {
       const named = { ...file, table: table.name, source: source.name, member, reading, fingerprint: null };
       if (!(error instanceof EtlError) || !holds(named, error)) throw error;
@@ -74,28 +73,12 @@ const planBatch = async (
   return { read: (await withFilesAtOnce(found, planOne)).flat(), unread };
 };
 
-/** Says which files are held back, and which have no line end after their last record. */
-const reportFiles = (
-  table: string,
-  held: readonly HeldFile[],
-  files: readonly PlannedFile[],
-  emit: Judging['report']['emit'],
-): void => {
-  const [back, open] = [new CountedFiles(), new CountedFiles()];
-  for (const { file, code } of held) back.add(`${file} (${code})`);
-  for (const { name, isOpen } of files) if (isOpen === true) open.add(name);
-  const say = (message: string): void => emit({ type: 'notice', message: `${table}: ${message}` });
-  if (back.count > 0) say(`held back: ${back.text()}`);
-  if (open.count > 0) say(`the last record has no line end, and is loaded as it is: ${open.text()}`);
-};
-
 const planTable = async (
   table: SourceTableSpec,
   planning: Planning,
   varied: PipelineSpec['varied'],
   sieveFor: SieveFor,
   holder: Holder,
-  emit: Judging['report']['emit'] = () => undefined,
 ): Promise<PlannedTable> => {
   const { workingDirectory } = planning;
   const signal = stopSignal(planning);
@@ -117,10 +100,10 @@ const planTable = async (
   )) {
     const open = (await sieve.open?.(batch)) ?? batch.keys();
     const opened = [...open].map((place) => batch[place]!);
-    const { read, unread } = await planBatch(table, opened, signal, holder);
+    const { read, unread } = await planBatch(table, opened, signal, holder, sharing);
     some ??= batch.find((one) => !unread.has(one));
     const places = await sieve.take(read.map(({ file }) => file));
-    for (const place of places) needed.push({ ...read[place]!, file: sharing(read[place]!.file) });
+    for (const place of places) needed.push(read[place]!);
     if (unread.size > 0) await sieve.keep?.([...unread]);
   }
   const { unneeded, ...intake } = await sieve.end();
@@ -128,12 +111,10 @@ const planTable = async (
     unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
   ).map((file, ordinal) => ({ ...file, ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
-  const { held } = holder;
-  reportFiles(table.name, held, files, emit);
   // A text staging table gets its columns from a file, even if no file has to be loaded.
   const isShaped = files.length > 0 || table.staging !== 'text' || some === undefined;
   const shaping = isShaped ? files : await planFound(table, some!, signal);
-  return { table, files, staging: stagingColumns(table, shaping), intake, held };
+  return { table, files, staging: stagingColumns(table, shaping), intake, held: holder.held };
 };
 
 /**
@@ -146,12 +127,11 @@ export const planSources = async (
   planning: Planning,
   sieveFor: SieveFor = takeEverything,
   holderFor: (table: SourceTableSpec) => Holder = () => holdsNothing,
-  emit?: Judging['report']['emit'],
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
   const planned: PlannedTable[] = [];
   for (const table of sources)
-    planned.push(await planTable(table, planning, spec.varied, sieveFor, holderFor(table), emit));
+    planned.push(await planTable(table, planning, spec.varied, sieveFor, holderFor(table)));
   return planned;
 };
 
@@ -163,13 +143,12 @@ export const planNeeded = async (
   judging: Omit<Judging, 'asked'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
 ): Promise<readonly PlannedTable[]> => {
   const asked = askedFiles(judging);
-  const { spec, isFullRefresh, known, report } = judging;
+  const { spec, isFullRefresh, known } = judging;
   const planned = await planSources(
     spec,
     judging,
     (table, holder) => createSieve({ ...judging, asked }, table, holder),
     (table) => createHolder(table, isFullRefresh, known, (file) => asked.wishOf(file) === 'reload'),
-    report.emit,
   );
   asked.refuseUnknown(spec.name);
   for (const { table, held, files, staging, intake } of planned)

@@ -9,11 +9,12 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { typeOf } from '../../format/types/registry.ts';
 import { columnsMax, identifierBytesMax } from '../../core/limits.ts';
 import { refuseShape } from '../../publish/table/shape.ts';
+import type { PlannedFile } from './held-files.ts';
 import type { Intake } from './sieve.ts';
 
 export interface PlannedTable {
   readonly table: SourceTableSpec;
-  readonly files: readonly (NewFile & Pick<SourceFile, 'ordinal'>)[];
+  readonly files: readonly (PlannedFile & Pick<SourceFile, 'ordinal'>)[];
   readonly staging: readonly StagingColumn[];
   readonly intake: Intake;
   readonly held: readonly HeldVersion[];
