@@ -3,20 +3,19 @@
 
 import picomatch from 'picomatch';
 
-/** Endings and beginnings that programs give to files while they write them. */
-const unfinishedEnds = ['.tmp', '.part', '.filepart', '.crdownload', '~'];
-const unfinishedStarts = ['.', '~$'];
+/** What programs add to the names of files while they write them. */
+const unfinished = [/\.tmp$/, /\.part$/, /\.filepart$/, /\.crdownload$/, /~$/, /^~\$/];
 
-/** True for the name of a file that a program is writing, unless the last part of the glob names it. */
+/**
+ * True for the name of a file that a program is writing, unless the last part of the glob names it.
+ * No glob matches a name that begins with a dot, unless it names the dot.
+ */
 export const isUnfinished = (location: string, glob: string): boolean => {
-  const [name, pattern] = [location, glob].map((text) => text.slice(text.lastIndexOf('/') + 1)) as [
-    string,
-    string,
-  ];
-  return (
-    unfinishedEnds.some((end) => name.endsWith(end) && !pattern.includes(end)) ||
-    unfinishedStarts.some((start) => name.startsWith(start) && !pattern.startsWith(start))
-  );
+  const [name, pattern] = [location, glob].map((text) => text.slice(text.lastIndexOf('/') + 1));
+  return unfinished.some((sign) => {
+    const [found] = sign.exec(name!) ?? [];
+    return found !== undefined && !pattern!.includes(found);
+  });
 };
 
 export const nameMatcher = (written: string): ((name: string) => boolean) => {

@@ -23,6 +23,13 @@ describeMistakes('a wrong option of csv', withOptions, 'table obs, csv: ', [
     'maxRatio must be at least 1, not 0',
     'maxBytes must be a number of bytes, not 1.5',
   ],
+  [
+    { settle: -1, ready: 'done', lastLine: 'none', onBadFile: 'ignore' },
+    'settle must be a number of seconds from 0 to 600, not -1',
+    "ready must be the ending of a file name, such as '.done', not 'done'",
+    "lastLine must be one of 'any', 'complete', not 'none'",
+    "onBadFile must be one of 'stop', 'skip', not 'ignore'",
+  ],
   [{ delimiter: '' }, "delimiter must be at least one character, without line breaks, not ''"],
   [{ quote: '""' }, 'quote must be one ASCII character other than a line break, not \'""\''],
   [{ delimiter: '"' }, 'delimiter and quote must differ'],
