@@ -243,7 +243,7 @@ describe('a file that is not ready', () => {
 });
 
 const textOfFile = (source: string, publish: string): string => `
-  import { column, csv, definePipeline } from '${process.cwd()}/src/index.ts';
+  import { column, csv, definePipeline } from 'sluice';
   export default definePipeline({ name: 'arrive', schema: 'arrive', tables: { item: {
     source: ${source}, columns: { id: column.integer('id'), name: column.text('name') }, publish: ${publish} } } });`;
 
