@@ -4,7 +4,7 @@
 import picomatch from 'picomatch';
 
 /** What programs add to the names of files while they write them. */
-const unfinished = [/\.tmp$/, /\.part$/, /\.filepart$/, /\.crdownload$/, /~$/, /^~\$/];
+const unfinished = /\.(tmp|part|filepart|crdownload)$|~$|^~\$/;
 
 /**
  * True for the name of a file that a program is writing, unless the last part of the glob names it.
@@ -12,10 +12,10 @@ const unfinished = [/\.tmp$/, /\.part$/, /\.filepart$/, /\.crdownload$/, /~$/, /
  */
 export const isUnfinished = (location: string, glob: string): boolean => {
   const [name, pattern] = [location, glob].map((text) => text.slice(text.lastIndexOf('/') + 1));
-  return unfinished.some((sign) => {
-    const [found] = sign.exec(name!) ?? [];
-    return found !== undefined && !pattern!.includes(found);
-  });
+  const found = unfinished.exec(name!);
+  if (found === null) return false;
+  const [, ending] = found;
+  return ending === undefined ? !pattern!.includes('~') : !new RegExp(`[.{,(|]${ending}`).test(pattern!);
 };
 
 export const nameMatcher = (written: string): ((name: string) => boolean) => {
