@@ -124,6 +124,18 @@ describe('a preview', () => {
     ]);
   });
 
+  it('shows the columns that are asked for, in their order, and refuses others', async () => {
+    expect((await preview(['-c', 'day,id', '-n', '1'])).split('\n').slice(0, 4)).toEqual([
+      'sale  in/a.csv',
+      'line  day               id',
+      '      date?       smallint',
+      '   2  2024-02-29         1',
+    ]);
+    const io = fakeIo({ workingDirectory: files.directory });
+    expect(await main(['preview', pipeline, '-c', 'dya'], io)).toBe(2);
+    expect(io.stderr.text).toContain("no previewed table has a column 'dya'; did you mean `day`?");
+  });
+
   it('shows the fields of a table whose staging is text', async () => {
     const text = files.write(
       'text.ts',
