@@ -5,6 +5,8 @@ import { identifierBytesMax } from '../core/limits.ts';
 import { buildSchema, fittingName, keptSchema } from '../db/names.ts';
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
+/** Letters without case, marks and digits of other scripts: psql needs no quotes for them, either. */
+const plainColumn = /^[_\p{Ll}\p{Lo}\p{Lm}][_\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}]*$/u;
 
 const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 'information_schema']);
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
@@ -13,13 +15,13 @@ const reservedSchemaPrefixes = ['etl_build', 'pg_'];
  * Returns what is wrong with a name, or undefined. psql needs quotes for names that are not lower
  * case, so these are refused. Reserved words are allowed, because sluice quotes every name.
  */
-export const nameProblem = (name: string): string | undefined => {
+export const nameProblem = (name: string, pattern = plainName): string | undefined => {
   const bytes = Buffer.byteLength(name);
   if (bytes > identifierBytesMax) {
     const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
     return `\`${name}\` is ${bytes} bytes long, and ${longest}; shorten it`;
   }
-  if (plainName.test(name)) return undefined;
+  if (pattern.test(name)) return undefined;
   const plain = plainVersion(name);
   const suggestion = plainName.test(plain) ? `, such as \`${plain}\`` : '';
   return `\`${name}\` is not a plain name; use lower-case letters, digits and _, with a letter first${suggestion}`;
@@ -56,7 +58,7 @@ export const pipelineNameProblem = (name: string): string | undefined => {
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']);
 
 export const columnNameProblem = (name: string): string | undefined =>
-  nameProblem(name) ??
+  nameProblem(name, plainColumn) ??
   (systemColumns.has(name)
     ? `\`${name}\` belongs to PostgreSQL, whose tables all have it; choose another name`
     : undefined);

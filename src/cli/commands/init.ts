@@ -1,7 +1,7 @@
 // `etl init FILE…`: infers a pipeline from files, and writes it.
 
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { AskEncoding } from '../../tools/init/draft-files.ts';
@@ -124,7 +124,7 @@ const writeInit = async (
   prompt: Prompt | undefined,
 ): Promise<void> => {
   const { initText, readForInit } = await import('../../tools/init/write-init.ts');
-  const { snakeCase } = await import('../../tools/init/header.ts');
+  const { pipelineNameOf } = await import('../../tools/init/table-names.ts');
   const draft = await readForInit({
     locations,
     workingDirectory: io.workingDirectory,
@@ -143,7 +143,7 @@ const writeInit = async (
     return;
   }
   const path = out ?? (await prompt?.text('Where to write the pipeline?', suggested)) ?? suggested;
-  const name = snakeCase(basename(path).replace(/\.[cm]?[jt]s$/, '')) || draft.name;
+  const name = pipelineNameOf(path) ?? draft.name;
   const file = resolve(io.workingDirectory, path);
   await writePipeline(file, initText(settled, name, path), force);
   const shown = relative(io.workingDirectory, file);

@@ -1,5 +1,6 @@
-// Makes names of tables from the names of their files.
+// Makes names of pipelines and tables from the names of files.
 
+import { pipelineNameProblem, schemaNameProblem, tableNameProblem } from '../../pipeline/names.ts';
 import { snakeCase } from './header.ts';
 
 const nameCharsMax = 40;
@@ -7,16 +8,41 @@ const nameCharsMax = 40;
 const endings = /(?:\.(?:csv|tsv|tab|txt|dat|data|psv|gz|zip|zst|zstd|br))+$/i;
 
 const wordsOf = (name: string): string =>
-  snakeCase(
+  plain(
     name
       .replace(/[?#].*$/, '')
       .split(/[/\\]/)
       .at(-1)!
       .replace(endings, ''),
-  ).replace(/^_/, '');
+  );
 
-const asName = (words: string): string =>
-  (/^[a-z]/.test(words) ? words : `data_${words}`).slice(0, nameCharsMax).replace(/_+$/, '');
+/** Names of pipelines and tables are ASCII. */
+const plain = (text: string): string =>
+  snakeCase(text)
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '');
+
+const isAllowed = (name: string): boolean =>
+  [pipelineNameProblem(name), schemaNameProblem(name), tableNameProblem(name, name)].every(
+    (problem) => problem === undefined,
+  );
+
+/** Returns a name that pipelines, schemas and tables may have. */
+const asName = (words: string): string => {
+  const name = (/^[a-z]/.test(words) ? words : `data_${words}`).slice(0, nameCharsMax).replace(/_+$/, '');
+  return isAllowed(name) ? name : `data_${name.replace(/_staging$/, '')}`.slice(0, nameCharsMax);
+};
+
+/** Returns the name of the pipeline in a file. */
+export const pipelineNameOf = (file: string): string | undefined => {
+  const words = plain(
+    file
+      .split(/[/\\]/)
+      .at(-1)!
+      .replace(/\.[cm]?[jt]s$/, ''),
+  );
+  return words === '' ? undefined : asName(words);
+};
 
 /** Returns a name without directory, extensions and numbers: `hourly` for in/201101hourly.txt. */
 const stemOf = (name: string): string => {

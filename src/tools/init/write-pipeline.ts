@@ -126,6 +126,10 @@ const evidenceOf = ({ values, missing, words, range }: Decision): string => {
   ].join('; ');
 };
 
+/** Names of columns are letters of any script, and nearly always identifiers of JavaScript, too. */
+const keyText = (name: string): string =>
+  /^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name) ? name : literal(name);
+
 const columnLines = (table: WrittenTable, name: string, index: number): readonly string[] => {
   const decision = table.decisions[index]!;
   const { type, options, words, blanks, missing, doubts, losses } = decision;
@@ -138,7 +142,7 @@ const columnLines = (table: WrittenTable, name: string, index: number): readonly
   return [
     ...losses.map((loss) => `        // ! ${onOneLine(lossText(loss, name))}`),
     ...doubts.map((doubt) => `        // ${onOneLine(doubt)}`),
-    `        ${name}: ${column}${nullable}, // ${evidenceOf(decision)}`,
+    `        ${keyText(name)}: ${column}${nullable}, // ${evidenceOf(decision)}`,
   ];
 };
 
