@@ -107,7 +107,8 @@ export const compareCells = async (
   if (exit !== 0) throw new Error(io.stderr.text);
   const lines = io.stdout.text.split('\n').filter((line) => line.startsWith('! '));
   const draft = await readForInit({ locations, workingDirectory });
-  if (!readFileSync(out, 'utf8').includes(initText(draft, schema, out).split('\n').slice(12, -3).join('\n')))
+  const expected = await initText(draft, schema, out);
+  if (!readFileSync(out, 'utf8').includes(expected.split('\n').slice(12, -3).join('\n')))
     throw new Error('etl init wrote another pipeline');
   const { pipeline } = await loadPipelineFile(out);
   await runPipeline(pipeline, { databaseUrl: database.url, directory: workingDirectory, workers: 1 });

@@ -318,7 +318,7 @@ describe('a refusal', () => {
 it('etl init reads a compressed object of a bucket, and writes the pipeline that loads it', async () => {
   server.put('init', 'people.csv.gz', gzipSync('id,name\n1,Ann\n2,Bob\n'));
   const draft = await readForInit({ locations: ['s3://init/*.gz'], workingDirectory: '/' });
-  expect(initText(draft, draft.name, 'x.ts')).toContain(`source: csv('s3://init/*.gz'),
+  expect(await initText(draft, draft.name, 'x.ts')).toContain(`source: csv('s3://init/*.gz'),
       columns: {
         id: column.smallint('id'), // 2 of 2, 1 to 2
         name: column.text('name'), // 2 of 2

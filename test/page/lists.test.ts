@@ -5,7 +5,7 @@ import { createPage, type EtlPage } from '../../src/index.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { migrate } from '../../src/db/bookkeeping/migrate.ts';
-import { plainDialect } from '../../src/tools/init/dialect.ts';
+import { plainDialect } from '../../src/tools/init/delimiter.ts';
 import { withPg } from '../helpers/own-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { until } from '../helpers/workers.ts';

@@ -10,12 +10,17 @@ import { plural } from '../../core/wording.ts';
 import { columnNames } from '../../tools/init/header.ts';
 import { lossText } from '../../tools/init/loss.ts';
 import { command } from '../command.ts';
-import { debug, fileArguments, flag, standardOutput, textFlag, toggle } from '../inputs.ts';
-import type { Parser } from '../parsers.ts';
-import { encodingOfLabel, type EncodingName } from '../../input/encodings/labels.ts';
+import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
-import { columnFlags, columnRules, type ColumnFlags } from '../init-flags.ts';
+import {
+  columnFlags,
+  columnRules,
+  givenReading,
+  readingFlags,
+  type ColumnFlags,
+  type ReadingFlags,
+} from '../init-flags.ts';
 import { formatBytes } from '../../core/amounts.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
@@ -108,19 +113,18 @@ const askEncoding =
 const writeLines = (lines: readonly string[], stream: Output): void =>
   void stream.write(lines.map((line) => `${line}\n`).join(''));
 
-interface Asked extends ColumnFlags {
+interface Asked extends ColumnFlags, ReadingFlags {
   readonly locations: readonly string[];
   readonly force: boolean;
   readonly strict: boolean;
   readonly allowPrivate: boolean;
-  readonly encoding: EncodingName | undefined;
 }
 
 /** `prompt`: undefined if nobody can be asked. */
 const writeInit = async (
   io: Io,
   out: string | undefined,
-  { locations, force, strict, allowPrivate, encoding, ...columns }: Asked,
+  { locations, force, strict, allowPrivate, ...flags }: Asked,
   prompt: Prompt | undefined,
 ): Promise<void> => {
   const { initText, readForInit } = await import('../../tools/init/write-init.ts');
@@ -129,8 +133,8 @@ const writeInit = async (
     locations,
     workingDirectory: io.workingDirectory,
     allowPrivate,
-    given: { encoding },
-    rules: await columnRules(columns),
+    given: givenReading(flags),
+    rules: await columnRules(flags),
     askEncoding: prompt && askEncoding(prompt),
   });
   const output = out === standardOutput ? io.stderr : io.stdout;
@@ -139,23 +143,16 @@ const writeInit = async (
   if (strict) refuseLosses(settled.tables);
   const suggested = join('pipelines', `${draft.name}.ts`);
   if (out === standardOutput) {
-    io.stdout.write(initText(draft, draft.name, suggested));
+    io.stdout.write(await initText(draft, draft.name, suggested));
     return;
   }
   const path = out ?? (await prompt?.text('Where to write the pipeline?', suggested)) ?? suggested;
   const name = pipelineNameOf(path) ?? draft.name;
   const file = resolve(io.workingDirectory, path);
-  await writePipeline(file, initText(settled, name, path), force);
+  await writePipeline(file, await initText(settled, name, path), force);
   const shown = relative(io.workingDirectory, file);
   const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
   writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
-};
-
-const parseEncoding: Parser<EncodingName> = (text) => {
-  const value = encodingOfLabel(text);
-  return value === undefined
-    ? { problem: `'${text}' is not an encoding such as windows-1250 or shift_jis` }
-    : { value };
 };
 
 export const initCommand = command({
@@ -174,7 +171,7 @@ export const initCommand = command({
     force: toggle('--force', 'overwrite an existing file'),
     strict: toggle('--strict', 'write nothing if the pipeline would lose a character; exit code 5'),
     yes: toggle('--yes', 'ask no questions; none are asked without a terminal'),
-    encoding: flag('--encoding <name>', 'encoding of files without a byte order mark', parseEncoding),
+    ...readingFlags,
     ...columnFlags,
     allowPrivate: toggle('--allow-private', 'addresses may lead to private and loopback hosts'),
     debug,

@@ -1,63 +1,19 @@
 // Guesses the dialect of a file from its first bytes: delimiter, quote, lines before the header.
 
-import type { Dialect, LineEnd } from '../../core/declaration.ts';
-import { recordFields, writtenDialect } from '../../format/records/record-fields.ts';
-import { isQuoteFault } from '../../format/records/raw-fields.ts';
-import { createSplitter } from '../../format/records/splitter.ts';
-import { findLineEnd, grammarOf } from '../../format/records/grammar.ts';
+import type { Dialect } from '../../core/declaration.ts';
+import {
+  bestOf,
+  commentSign,
+  plainDialect,
+  raggedWidth,
+  shareStep,
+  type Candidate,
+  type GivenDialect,
+  type HeadRecord,
+} from './delimiter.ts';
 import { hasHeader } from './header.ts';
 
-export const plainDialect: Dialect = { ...writtenDialect, lineEnd: 'auto' };
-
-interface HeadRecord {
-  readonly line: number;
-  readonly fields: readonly string[] | undefined;
-}
-
-const recordsMax = 500;
-
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-
-const headRecords = (head: Buffer, isWhole: boolean, dialect: Dialect): readonly HeadRecord[] => {
-  const bytes = head.subarray(0, 3).equals(byteOrderMark) ? head.subarray(3) : head;
-  const lineEnd: LineEnd = findLineEnd(bytes, isWhole, grammarOf(dialect, 2, 'lf'), false) ?? 'lf';
-  const { starts, ends, lines, faults } = createSplitter(dialect, 2, lineEnd).split(bytes, isWhole);
-  return Array.from(starts.subarray(0, recordsMax), (start, index) => {
-    const fields = recordFields(bytes.subarray(start, ends[index]), dialect);
-    const isFine = !faults.has(index) && !isQuoteFault(fields);
-    return { line: lines[index]!, fields: isFine ? fields : undefined };
-  });
-};
-
-const delimiters = [',', ';', '\t', '|'] as const;
-
-interface Candidate {
-  readonly dialect: Dialect;
-  readonly records: readonly HeadRecord[];
-  readonly fields: number;
-  readonly share: number;
-}
-
-const usualWidth = (records: readonly HeadRecord[]): readonly [fields: number, count: number] => {
-  const widths = new Map<number, number>();
-  for (const { fields } of records)
-    if (fields !== undefined) widths.set(fields.length, (widths.get(fields.length) ?? 0) + 1);
-  return [...widths].toSorted((one, other) => other[1] - one[1] || other[0] - one[0])[0] ?? [0, 0];
-};
-
-const candidateOf = (head: Buffer, isWhole: boolean, dialect: Dialect): Candidate => {
-  const records = headRecords(head, isWhole, dialect);
-  const [fields, count] = usualWidth(records);
-  return { dialect, records, fields, share: records.length === 0 ? 0 : count / records.length };
-};
-
-const shareStep = 0.05;
-
-const isBetter = (one: Candidate, other: Candidate): boolean => {
-  if (one.fields > 1 !== other.fields > 1) return one.fields > 1;
-  if (Math.abs(one.share - other.share) > shareStep) return one.share > other.share;
-  return one.fields > other.fields;
-};
+const commentRemark = `lines that begin with ${commentSign} are comments`;
 
 export interface HeadGuess {
   readonly dialect: Dialect;
@@ -82,52 +38,6 @@ const linesBefore = (head: Buffer, lines: number): readonly string[] =>
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .split(/\r\n|\n|\r/, lines);
-
-const commentSign = '#';
-const commentRemark = `lines that begin with ${commentSign} are comments`;
-
-const hasComments = (head: Buffer): boolean => /(?:^|[\r\n])#/.test(head.toString('latin1'));
-
-/**
- * True if the file begins with comments. If lines with # have as many fields as the records, they
- * are probably the header.
- */
-const beginsWithComments = ({ records, fields }: Candidate): boolean => {
-  const signed = records.findIndex((record) => record.fields?.[0]?.startsWith(commentSign) !== true);
-  const first = records.slice(0, Math.max(0, signed));
-  return first.length > 0 && first.every((record) => record.fields?.length !== fields);
-};
-
-const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string): Candidate => {
-  const dialect = { ...plainDialect, delimiter };
-  const quoted = candidateOf(head, isWhole, dialect);
-  if (quoted.share === 1) return quoted;
-  const commented = candidateOf(head, isWhole, { ...dialect, comment: commentSign });
-  if (
-    beginsWithComments({ ...quoted, fields: commented.fields }) &&
-    commented.fields > 1 &&
-    isRagged(commented)
-  )
-    return commented;
-  return [
-    ...(hasComments(head) ? [{ ...dialect, comment: commentSign }] : []),
-    { ...dialect, trim: true },
-    { ...dialect, quote: null, escape: null },
-    { ...dialect, quotes: 'lenient' as const },
-  ]
-    .map((other) => candidateOf(head, isWhole, other))
-    .reduce((best, other) => (other.share > best.share + shareStep ? other : best), quoted);
-};
-
-const raggedWidth = ({ records }: Candidate): number | undefined => {
-  const widths = records.map(({ fields }) => fields?.length ?? 0);
-  const most = Math.max(0, ...widths);
-  const full = widths.filter((width) => width === most).length;
-  const short = widths.filter((width) => width === most - 1).length;
-  return most > 2 && full > 1 && short > 1 && full + short === widths.length ? most : undefined;
-};
-
-const isRagged = (candidate: Candidate): boolean => raggedWidth(candidate) !== undefined;
 
 /** Returns a guess for a file without header, in which some records lack the last field. */
 const unevenRecords = (candidate: Candidate): HeadGuess | undefined => {
@@ -154,13 +64,30 @@ const shortened = ({ dialect, records, fields }: Candidate): HeadGuess | undefin
     : undefined;
 };
 
-const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): HeadGuess => {
-  const [first, ...others] = possible.map((delimiter) => ofDelimiter(head, isWhole, delimiter));
-  const best = others.reduce((found, other) => (isBetter(other, found) ? other : found), first!);
+/** Two blanks between texts: columns of a fixed width. */
+const aligned = /\S {2,}\S/;
+
+const noDelimiter = ({ fields, records }: Candidate): readonly string[] => {
+  if (fields > 1 || records.length < 2) return [];
+  const lines = records.filter((record) => aligned.test(record.fields?.[0] ?? '')).length;
+  return lines > records.length / 2
+    ? [
+        'the columns are aligned by blanks: the whole line is one field; write the file with delimiters, or cut the text in SQL',
+      ]
+    : [
+        'no delimiter was found: the whole line is one field; if there are more, `--delimiter` names the delimiter',
+      ];
+};
+
+const guessOf = (head: Buffer, isWhole: boolean, given: GivenDialect): HeadGuess => {
+  const best = bestOf(head, isWhole, given);
   const usual = (records: readonly HeadRecord[]) =>
     records.flatMap(({ fields }) => (fields?.length === best.fields ? [fields] : []));
-  const always = best.dialect.comment === null ? [] : [commentRemark];
-  const short = shortened(best) ?? unevenRecords(best);
+  const always = [
+    ...(best.dialect.comment === null ? [] : [commentRemark]),
+    ...(given.delimiter === undefined ? noDelimiter(best) : []),
+  ];
+  const short = shortened(best) ?? (given.isHeader === true ? undefined : unevenRecords(best));
   if (short !== undefined) return { ...short, remarks: always };
   const preamble = preambleOf(best);
   if (preamble === 0)
@@ -185,10 +112,13 @@ const guessOf = (head: Buffer, isWhole: boolean, possible: readonly string[]): H
 /** A first line such as `sep=;`, which tells Excel the delimiter. */
 const excelLine = /^(?:\xef\xbb\xbf)?sep=([^\r\n"])(?:\r\n|\n|\r)/i;
 
-export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
+export const guessDialect = (head: Buffer, isWhole: boolean, given: GivenDialect = {}): HeadGuess => {
   const [line, delimiter] = excelLine.exec(head.toString('latin1', 0, 16)) ?? [];
-  if (line === undefined || delimiter === undefined) return guessOf(head, isWhole, delimiters);
-  const { dialect, remarks, ...guess } = guessOf(head.subarray(line.length), isWhole, [delimiter]);
+  if (line === undefined || delimiter === undefined) return guessOf(head, isWhole, given);
+  const { dialect, remarks, ...guess } = guessOf(head.subarray(line.length), isWhole, {
+    delimiter,
+    ...given,
+  });
   return {
     ...guess,
     dialect: { ...dialect, skipLines: dialect.skipLines + 1 },
@@ -197,7 +127,20 @@ export const guessDialect = (head: Buffer, isWhole: boolean): HeadGuess => {
 };
 
 /** Returns other dialects to try if records have faults with these codes, the likeliest first. */
-export const otherDialects = (dialect: Dialect, codes: readonly string[]): readonly Dialect[] => {
+export const otherDialects = (
+  dialect: Dialect,
+  codes: readonly string[],
+  given: GivenDialect,
+): readonly Dialect[] => {
+  const others: readonly Dialect[] = possibleDialects(dialect, codes);
+  return others.filter(
+    ({ quote, escape }) =>
+      (given.quote === undefined || quote === dialect.quote) &&
+      (given.escape === undefined || escape === dialect.escape),
+  );
+};
+
+const possibleDialects = (dialect: Dialect, codes: readonly string[]): readonly Dialect[] => {
   const quoted =
     dialect.quote !== null &&
     codes.some((code) => code === 'quote' || code === 'field_count' || code === 'record_too_long');

@@ -6,9 +6,10 @@ import type { Dialect, ReadTable, SourceSpec } from '../../core/declaration.ts';
 import { maxBytesDefault, maxRatioDefault } from '../../input/decode/bounds.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
 import { EtlError, messageOf } from '../../core/errors/errors.ts';
-import { headerBytesMax } from '../../core/limits.ts';
+import { columnsMax, headerBytesMax } from '../../core/limits.ts';
 import { otherText } from '../../format/records/content.ts';
-import { guessDialect, plainDialect, type HeadGuess } from './dialect.ts';
+import { plainDialect, type GivenDialect } from './delimiter.ts';
+import { guessDialect, type HeadGuess } from './dialect.ts';
 import { findEncoding, utf16Of, type EncodingCandidate, type EncodingFound } from './encoding.ts';
 import { hasHeader } from './header.ts';
 import type { Access } from '../../input/sources/contract.ts';
@@ -18,12 +19,12 @@ import { refuseContent } from '../../run/files/file-head.ts';
 import { storedFiles, type StoredFile } from '../../run/files/stored-files.ts';
 import { openInput, withBytes } from '../../input/input.ts';
 import { markedEncoding } from '../../input/encodings/marks.ts';
-import { asList } from '../../core/wording.ts';
+import { asList, formatCount } from '../../core/wording.ts';
 
 export const draftTable = 'init';
 
 /** How the user says that the files are to be read; what is absent is found out. */
-export interface GivenReading {
+export interface GivenReading extends GivenDialect {
   readonly encoding?: EncodingName | undefined;
 }
 
@@ -93,8 +94,21 @@ const accessOf = (location: string, allowPrivate: boolean, signal?: AbortSignal)
   signal,
 });
 
-const headerOf = ({ records, fields }: HeadGuess): readonly string[] | undefined =>
-  hasHeader(records) ? records[0]!.map((name) => name.trim()) : fields === 0 ? [] : undefined;
+/** Returns the names in the first records, or undefined if the file has no header. */
+const headerOf = (
+  { records, fields }: HeadGuess,
+  { isHeader, headerLines = 1 }: GivenDialect,
+): readonly string[] | undefined => {
+  if (fields === 0) return [];
+  if (!(isHeader ?? (headerLines > 1 || hasHeader(records)))) return undefined;
+  const lines = records.slice(0, headerLines);
+  return (lines[0] ?? []).map((_, index) =>
+    lines
+      .map((record) => (record[index] ?? '').trim())
+      .filter(Boolean)
+      .join(' '),
+  );
+};
 
 const notCertain = (file: string, found: EncodingFound): EtlError => {
   const list = found.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
@@ -146,8 +160,12 @@ const draftFile = async (
   const raw = await readHead('utf-8');
   const named = { table: draftTable, file: stored.name };
   refuseContent(raw, named);
+  let found: EncodingCandidate | undefined;
   const find = async (): Promise<EncodingCandidate> =>
-    settle(stored.name, await findEncoding(() => openInput({ ...file, encoding: 'utf-8' }, access, 0)));
+    (found ??= await settle(
+      stored.name,
+      await findEncoding(() => openInput({ ...file, encoding: 'utf-8' }, access, 0)),
+    ));
   const isWhole = raw.length < headerBytesMax;
   const certain = markedEncoding(raw) ?? given.encoding ?? utf16Of(raw);
   const known = certain ?? (isTextInUtf8(raw, isWhole) ? 'utf-8' : undefined);
@@ -155,14 +173,24 @@ const draftFile = async (
   const text = encoding.encoding === 'utf-8' ? raw : await readHead(encoding.encoding);
   const other = otherText(text.toString('utf8', 0, 1024));
   if (other !== undefined) throw new EtlError('ETL_SOURCE_FORMAT', { ...named, ...other });
-  const guess = guessDialect(text, text.length < headerBytesMax);
+  const guess = guessDialect(text, text.length < headerBytesMax, given);
   const header = guess.dialect.header;
-  const names = typeof header === 'boolean' ? headerOf(guess) : header;
+  const names = typeof header === 'boolean' ? headerOf(guess, given) : header;
+  if (guess.fields > columnsMax)
+    throw new EtlError('ETL_SOURCE_FORMAT', {
+      ...named,
+      problem: `has ${formatCount(guess.fields)} fields, and PostgreSQL allows ${formatCount(columnsMax)} columns`,
+      hint: 'Write a pipeline that declares the columns that you need, or two tables that share the fields.',
+    });
   return {
     stored,
     encoding,
     findEncoding: () => (certain === undefined ? find() : Promise.resolve(encoding)),
-    dialect: { ...guess.dialect, header: typeof header === 'boolean' ? names !== undefined : header },
+    dialect: {
+      ...guess.dialect,
+      header: typeof header === 'boolean' ? names !== undefined : header,
+      headerLines: given.headerLines ?? 1,
+    },
     header: names ?? Array.from({ length: guess.fields }, () => ''),
     remarks: guess.remarks,
     location,

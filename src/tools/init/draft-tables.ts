@@ -1,34 +1,22 @@
-// Groups the files of `etl init` into tables, reads all their records, and decides types and keys.
+// Groups the files of `etl init` into tables, and decides types and keys by all their records.
 
 import type { Dialect } from '../../core/declaration.ts';
-import type { EncodingCandidate } from './encoding.ts';
+import { EtlError } from '../../core/errors/errors.ts';
+import type { RejectCode } from '../../core/model.ts';
+import { inQuotes, plural } from '../../core/wording.ts';
 import { chooseKey } from './choose-key.ts';
 import type { Decision } from './contract.ts';
 import { decideColumn } from './decide.ts';
-import { otherDialects } from './dialect.ts';
-import { keysFound } from './keys.ts';
-import { headerRepeats } from './header.ts';
-import { patternOf } from './table-names.ts';
-import {
-  createTableEvidence,
-  endGathering,
-  observeBlock,
-  type FaultSeen,
-  type TableEvidence,
-} from './observe.ts';
-import { fieldsOf } from '../../format/records/file-fields.ts';
-import { readHeader } from '../../format/records/header.ts';
-import { createRecordParser } from '../../format/records/record-parser.ts';
-import { recordBlocks } from '../../format/records/record-blocks.ts';
-import { createSplitter } from '../../format/records/splitter.ts';
-import { readBytes } from '../../core/limits.ts';
-import type { RejectCode } from '../../core/model.ts';
-import { EtlError } from '../../core/errors/errors.ts';
-import { inQuotes, plural } from '../../core/wording.ts';
-import { openInput, withBytes } from '../../input/input.ts';
-import { draftSpec, draftTable, type DraftFile } from './draft-files.ts';
+import type { GivenDialect } from './delimiter.ts';
+import type { DraftFile } from './draft-files.ts';
+import type { EncodingCandidate } from './encoding.ts';
 import { groupedBy } from './grouped.ts';
+import { headerRepeats } from './header.ts';
+import { keysFound } from './keys.ts';
+import type { FaultSeen, TableEvidence } from './observe.ts';
+import { mannerOf, readRecords } from './read-records.ts';
 import { checkRules, keyDeclared, typesDeclared, type ColumnRules } from './rules.ts';
+import { patternOf } from './table-names.ts';
 
 export interface ReadFile {
   readonly name: string;
@@ -57,106 +45,6 @@ export interface TableDraft {
   }[];
   readonly remarks: readonly string[];
 }
-
-const mannerOf = ({ dialect: { delimiter, skipLines, comment } }: DraftFile): string =>
-  JSON.stringify([delimiter, skipLines, comment]);
-
-interface Trial {
-  readonly nulls: ReadonlySet<string> | undefined;
-  readonly dialects: ReadonlyMap<string, Dialect>;
-  readonly encodings: ReadonlyMap<string, EncodingCandidate>;
-}
-
-interface Attempt extends Trial {
-  readonly evidence: TableEvidence;
-  readonly header: readonly string[];
-  readonly bytes: number;
-}
-
-const observeFile = async (
-  draft: DraftFile,
-  { dialects, encodings }: Trial,
-  evidenceOf: (header: readonly string[]) => TableEvidence | undefined,
-  faultyMax: number,
-  signal?: AbortSignal,
-): Promise<number> => {
-  const { stored, encoding, access } = draft;
-  const dialect = dialects.get(mannerOf(draft))!;
-  const file = { ...stored, encoding: (encodings.get(stored.name) ?? encoding).encoding };
-  const named = { table: draftTable, file: stored.name };
-  const head = await withBytes(file, access, (read) => readHeader(read, dialect, named));
-  const evidence = evidenceOf(head.names);
-  if (evidence === undefined) return 0;
-  const { names: header, lineEnd, dataByte, dataLine } = head;
-  const table = draftSpec(access.declared, dialect, file.encoding);
-  const fields = fieldsOf({ header, name: stored.name, constants: {} }, dialect);
-  const observing = { file: stored.name, dialect, parse: createRecordParser(table, fields, lineEnd) };
-  const reads = openInput({ ...file, lineEnd }, access, dataByte, Infinity, { blockBytes: readBytes });
-  const start = { byte: dataByte, line: dataLine, record: 1 };
-  let end = dataByte;
-  for await (const block of recordBlocks(reads, start, createSplitter(dialect, header.length, lineEnd))) {
-    signal?.throwIfAborted();
-    observeBlock(evidence, block, observing);
-    end = block.position.byte + block.fileBytes;
-    if (evidence.faulty >= faultyMax) break;
-  }
-  return end;
-};
-
-const attempt = async (
-  files: readonly DraftFile[],
-  trial: Trial,
-  faultyMax: number,
-  signal?: AbortSignal,
-): Promise<Attempt | undefined> => {
-  let evidence: TableEvidence | undefined;
-  let bytes = 0;
-  for (const file of files) {
-    const evidenceOf = (header: readonly string[]) => {
-      evidence ??= createTableEvidence(header, trial.dialects.get(mannerOf(file))!, trial.nulls);
-      return evidence.columns.length === header.length ? evidence : undefined;
-    };
-    bytes += await observeFile(file, trial, evidenceOf, faultyMax, signal);
-    if (evidence === undefined || evidence.faulty >= faultyMax) return undefined;
-  }
-  if (evidence === undefined) return undefined;
-  endGathering(evidence);
-  return { ...trial, evidence, header: evidence.names, bytes };
-};
-
-/** Finds the encodings of files that turn out not to be UTF-8, and reads all files again. */
-const withEncodings = async (
-  files: readonly DraftFile[],
-  first: Attempt,
-  signal?: AbortSignal,
-): Promise<Attempt> => {
-  let best = first;
-  for (;;) {
-    const wrong = best.evidence.faults.get('invalid_utf8')?.first.file;
-    const file = files.find(({ stored }) => stored.name === wrong);
-    if (file === undefined || best.encodings.has(file.stored.name)) return best;
-    const found = await file.findEncoding();
-    const encodings = new Map([...best.encodings, [file.stored.name, found]]);
-    if (found.encoding === file.encoding.encoding) return { ...best, encodings };
-    best = (await attempt(files, { ...best, encodings }, Infinity, signal)) ?? best;
-  }
-};
-
-const withDialects = async (
-  files: readonly DraftFile[],
-  first: Attempt,
-  signal?: AbortSignal,
-): Promise<Attempt> => {
-  let best = first;
-  for (const [manner, known] of first.dialects)
-    for (const dialect of otherDialects(known, [...first.evidence.faults.keys()])) {
-      if (best.evidence.faulty === 0) return best;
-      const dialects = new Map([...best.dialects, [manner, dialect]]);
-      const other = await attempt(files, { ...best, dialects }, best.evidence.faulty, signal);
-      if (other !== undefined && other.header.length === best.header.length) best = other;
-    }
-  return best;
-};
 
 /**
  * True if blanks around the fields of some columns stand in the way of their types, and no text has
@@ -189,22 +77,20 @@ const remarksOf = (firsts: readonly DraftFile[]): readonly string[] =>
     ? firsts[0]!.remarks
     : firsts.flatMap(({ stored, remarks }) => remarks.map((remark) => `${stored.name}: ${remark}`));
 
+const cutRemark = 'a file ends inside a quoted field: it may be cut off';
+
 const tableDraft = async (
   files: readonly DraftFile[],
+  given: GivenDialect,
   rules: ColumnRules,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<TableDraft> => {
   const firsts = [...groupedBy(files, mannerOf).values()].map((group) => group[0]!);
   const asDeclared = (dialect: Dialect): Dialect =>
     rules.trim === undefined ? dialect : { ...dialect, trim: rules.trim };
   const dialects = new Map(firsts.map((file) => [mannerOf(file), asDeclared(file.dialect)]));
-  const first = (await attempt(
-    files,
-    { dialects, encodings: new Map(), nulls: rules.nulls },
-    Infinity,
-    signal,
-  ))!;
-  const best = await withDialects(files, await withEncodings(files, first, signal), signal);
+  const trial = { dialects, encodings: new Map(), nulls: rules.nulls };
+  const best = await readRecords(files, trial, given, signal);
   const { evidence, header, bytes, encodings } = best;
   const { columns, records, faults, keys } = evidence;
   const repeats = headerRepeats(columns, header);
@@ -246,7 +132,7 @@ const tableDraft = async (
     records,
     bytes,
     faults: [...faults].map(([code, { count, first: one }]) => ({ code, count, first: one })),
-    remarks: remarksOf(firsts),
+    remarks: [...remarksOf(firsts), ...(best.cut > 0 ? [cutRemark] : [])],
   };
 };
 
@@ -266,14 +152,15 @@ const groupFiles = (files: readonly DraftFile[]): readonly (readonly DraftFile[]
 
 export const draftTables = async (
   files: readonly DraftFile[],
+  given: GivenDialect,
   rules: ColumnRules,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<readonly TableDraft[]> => {
   checkRules(
     rules,
     files.map(({ header }) => header),
   );
   const drafts: TableDraft[] = [];
-  for (const group of groupFiles(files)) drafts.push(await tableDraft(group, rules, signal));
+  for (const group of groupFiles(files)) drafts.push(await tableDraft(group, given, rules, signal));
   return drafts;
 };

@@ -1,5 +1,6 @@
 // Finds the encoding of a file that is not UTF-8 and has no byte order mark.
 
+import { CR, LF } from '../../core/characters.ts';
 import type { EncodingName } from '../../input/encodings/labels.ts';
 import { decodeText, isTextIn, type OtherEncoding } from './decode-text.ts';
 import { learnWords } from './likely-words.ts';
@@ -62,12 +63,18 @@ export type EncodingFound = readonly EncodingCandidate[];
 const nulsMin = 0.05;
 const nulsRatio = 20;
 
-/** Returns UTF-16 if the bytes without mark are UTF-16: digits and delimiters have a NUL each. */
+/** Returns UTF-16 if the bytes without mark are UTF-16: line ends and digits have a NUL each. */
 export const utf16Of = (head: Buffer): EncodingName | undefined => {
   const nuls = [0, 0];
-  for (let at = 0; at < head.length; at += 1) if (head[at] === 0) nuls[at % 2]! += 1;
+  let isLineEnded = false;
+  for (let at = 0; at < head.length; at += 1) {
+    if (head[at] !== 0) continue;
+    nuls[at % 2]! += 1;
+    const other = head[at % 2 === 0 ? at + 1 : at - 1];
+    isLineEnded ||= other === LF || other === CR;
+  }
   const [even = 0, odd = 0] = nuls;
-  if (Math.max(even, odd) < (nulsMin * head.length) / 2) return undefined;
+  if (!isLineEnded || Math.max(even, odd) < (nulsMin * head.length) / 2) return undefined;
   if (odd > nulsRatio * even) return 'utf-16le';
   return even > nulsRatio * odd ? 'utf-16be' : undefined;
 };

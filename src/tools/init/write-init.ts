@@ -1,8 +1,13 @@
 // `etl init`: reads files and writes the text of a pipeline, with remarks.
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadPipelineFile } from '../../pipeline/load-file.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Decision } from './contract.ts';
 import type { Loss } from './loss.ts';
+import { columnNames } from './header.ts';
 import { tableNames } from './table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from './write-pipeline.ts';
 import { holdsSecret } from '../../input/sources/http/url.ts';
@@ -95,9 +100,22 @@ const encodingLosses = (files: readonly ReadFile[]): readonly Loss[] => {
   });
 };
 
+/** Returns a loss for each name that the header has more than once. */
+const nameLosses = (header: readonly string[]): readonly Loss[] => {
+  const columns = columnNames(header);
+  const same = groupedBy([...header.keys()], (index) => header[index]!);
+  return [...same]
+    .filter(([name, indexes]) => name !== '' && indexes.length > 1)
+    .map(([name, indexes]) => ({
+      what: `the header has ${inQuotes(name)} ${formatCount(indexes.length)}×`,
+      keep: `the columns are ${indexes.map((index) => columns[index]).join(', ')}`,
+    }));
+};
+
 /** Losses of whole records and files. */
-const lossesOf = ({ files, faults }: TableDraft): readonly Loss[] => [
+const lossesOf = ({ files, faults, header }: TableDraft): readonly Loss[] => [
   ...encodingLosses(files),
+  ...nameLosses(header),
   ...faults.map(({ count, first: { file, line, reason } }) => ({
     what: `${plural(count, 'record')} will be rejected, the first in line ${formatCount(line)} of ${file}: ${reason}`,
     keep: '`etl rejects` keeps and shows them',
@@ -140,6 +158,7 @@ const writtenTable = async (
     ),
     encoding: encodings.length > 1 || encoding === 'utf-8' ? undefined : encoding,
     losses: lossesOf(draft),
+    faulty: draft.faults.reduce((sum, { count }) => sum + count, 0),
     remarks: remarksOf(draft),
   };
 };
@@ -170,7 +189,7 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
     });
   const reading = { workingDirectory, allowPrivate, given, askEncoding, signal };
   const files = await draftFiles(locations, reading);
-  const drafts = await draftTables(files, options.rules ?? noRules, signal);
+  const drafts = await draftTables(files, given, options.rules ?? noRules, signal);
   const names = tableNames(drafts.map((draft) => draft.files.map((file) => file.name)));
   const tables: WrittenTable[] = [];
   for (const [index, draft] of drafts.entries())
@@ -183,8 +202,21 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   };
 };
 
-export const initText = ({ tables }: InitDraft, name: string, file: string): string =>
-  pipelineText({ name, tables, file });
+/**
+ * Returns the text of the pipeline, which was loaded once. Errors: those of definitions, if init
+ * wrote something that they refuse.
+ */
+export const initText = async ({ tables }: InitDraft, name: string, file: string): Promise<string> => {
+  const text = pipelineText({ name, tables, file });
+  const directory = await mkdtemp(join(tmpdir(), 'sluice-init-'));
+  try {
+    await writeFile(join(directory, 'pipeline.ts'), text);
+    await loadPipelineFile(join(directory, 'pipeline.ts'));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  return text;
+};
 
 /**
  * Applies an alternative that the user chose. Removes the primary key if the column can no longer be

@@ -3,7 +3,7 @@
 import type { Dialect } from '../../core/declaration.ts';
 import { formatCount, onOneLine, plural } from '../../core/wording.ts';
 import type { Decision } from './contract.ts';
-import { plainDialect } from './dialect.ts';
+import { plainDialect } from './delimiter.ts';
 import { columnNames } from './header.ts';
 import { lossText, type Loss } from './loss.ts';
 import { shownText } from './shown-text.ts';
@@ -26,6 +26,8 @@ export interface WrittenTable {
   readonly repeats: number;
   readonly key: readonly number[] | undefined;
   readonly records: number;
+  /** Records that are rejected whatever types the columns have. */
+  readonly faulty: number;
   /** Losses of whole records or files. Columns have their own. */
   readonly losses: readonly Loss[];
   readonly remarks: readonly string[];
@@ -68,6 +70,7 @@ const guessedOptions = [
   'quotes',
   'lineEnd',
   'header',
+  'headerLines',
   'skipLines',
   'comment',
   'trim',
@@ -176,6 +179,7 @@ const tableLines = (table: WrittenTable): readonly string[] => {
     ...kept.flatMap(([name, index]) => columnLines(table, name, index)),
     '      },',
     ...filterLines(table),
+    ...(table.faulty === 0 ? [] : [`      rejectLimit: ${table.faulty}, // as many records are faulty`]),
     ...(key === undefined
       ? []
       : [`      primaryKey: [${key.join(', ')}], // unique in ${plural(table.records, 'record')}`]),

@@ -13,7 +13,7 @@ import {
 } from '../../../../src/tools/init/column-evidence.ts';
 import { lossText } from '../../../../src/tools/init/loss.ts';
 import { decideColumn } from '../../../../src/tools/init/decide.ts';
-import { plainDialect } from '../../../../src/tools/init/dialect.ts';
+import { plainDialect } from '../../../../src/tools/init/delimiter.ts';
 import { createTableEvidence, observeBlock } from '../../../../src/tools/init/observe.ts';
 import { searched } from '../../../helpers/seeded.ts';
 

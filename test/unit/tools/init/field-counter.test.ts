@@ -8,7 +8,7 @@ import { fieldsOf } from '../../../../src/format/records/file-fields.ts';
 import { createRecordParser } from '../../../../src/format/records/record-parser.ts';
 import { createSplitter } from '../../../../src/format/records/splitter.ts';
 import { decideColumn } from '../../../../src/tools/init/decide.ts';
-import { plainDialect } from '../../../../src/tools/init/dialect.ts';
+import { plainDialect } from '../../../../src/tools/init/delimiter.ts';
 import { keysFound } from '../../../../src/tools/init/keys.ts';
 import { createTableEvidence, endGathering, observeBlock } from '../../../../src/tools/init/observe.ts';
 import { draftSpec, sourceOf } from '../../../../src/tools/init/draft-files.ts';

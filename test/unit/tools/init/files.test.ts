@@ -78,7 +78,7 @@ describe('lines that are no records', () => {
     files.write(path, content);
     const draft = await readForInit({ locations: [path], workingDirectory: files.directory });
     expect(draft.tables[0]!.decisions.map(({ type }) => type)).toEqual(['date', 'numeric', 'text']);
-    const text = initText(draft, 'again', `again/${name}.ts`);
+    const text = await initText(draft, 'again', `again/${name}.ts`);
     expect(text).toContain(
       `filter: when((fields) => fields['Sale Date'] !== 'Sale Date', ['Sale Date']), // the header is repeated ${times}×`,
     );
@@ -218,7 +218,7 @@ it('files of one header that are written in different ways are one table, each p
   const [plain, other] = ['id,name,at\n1,a b,2011-01-04\n', 'Report\nid;name;at\n2;"c;d";2011-01-05\n'];
   const draft = await read(plain, plain.replace('1,', '3,'), other, Buffer.from(other, 'utf16le'));
   expect(draft.tables).toMatchObject([{ records: 4, header: ['id', 'name', 'at'] }]);
-  const text = initText(draft, 'people', 'people.ts');
+  const text = await initText(draft, 'people', 'people.ts');
   expect(text.replaceAll(`${files.directory}/case${count}/`, '').match(/csv\((.*?)\),\n/s)![1]).toBe(`[
         'part-0.csv',
         'part-1.csv',

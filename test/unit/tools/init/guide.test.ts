@@ -11,7 +11,7 @@ const fileOf = (path: string): string => fileURLToPath(new URL(`../../../../${pa
 
 const written = async (path: string): Promise<string> => {
   const draft = await readForInit({ locations: [path], workingDirectory: process.cwd() });
-  return initText(draft, draft.name, `pipelines/${draft.name}.ts`).trimEnd();
+  return (await initText(draft, draft.name, `pipelines/${draft.name}.ts`)).trimEnd();
 };
 
 it('docs/guide/two-minutes.md shows what etl init writes', async () => {
