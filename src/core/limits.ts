@@ -192,6 +192,11 @@ export const runBackoffMs = 5_000;
 /** A worker of several queues asks the queue of its last job last, after this pause. */
 export const otherQueuesFirstMs = 100;
 
+/** Processes that may die in a row on one run without loading a chunk; then the run fails. */
+export const runDeathsMax = 3;
+/** Time between the beginnings of two attempts after two such deaths: a machine may need to recover. */
+export const runDeathPauseMs = 30_000;
+
 /** Pause before a run is offered again if another process runs its pipeline. */
 export const runLockedRetryMs = 5_000;
 /** Pause before a run is offered to other workers if its worker stops. */

@@ -14,7 +14,15 @@ import { bullNameOf } from './run-queue.ts';
 /** laterMs: the job is returned to the queue, because it cannot be worked off here and now. */
 export type RunOutcome = 'done' | { readonly laterMs: number };
 
-export type RunWork = (jobId: string, data: unknown, queueName: string) => Promise<RunOutcome>;
+export interface RunDelivery {
+  readonly jobId: string;
+  readonly data: unknown;
+  readonly queueName: string;
+  /** How often a process that had the job ended without a word. */
+  readonly stalls: number;
+}
+
+export type RunWork = (delivery: RunDelivery) => Promise<RunOutcome>;
 
 export interface RunService {
   readonly drain: () => Promise<void>;
@@ -81,7 +89,8 @@ export const serveRuns = async (
   const serve =
     (queueName: string, index: number) =>
     async (job: Job, token: string): Promise<void> => {
-      const own = (): Promise<RunOutcome> => attempt(() => work(job.id!, job.data, queueName));
+      const { id, data, stalledCounter: stalls } = job;
+      const own = () => attempt(() => work({ jobId: id!, data: data as unknown, queueName, stalls }));
       const outcome = (await turns.take(index, own)) ?? { laterMs: runHandedOnMs };
       if (outcome === 'done') return;
       await job.moveToDelayed(Date.now() + outcome.laterMs, token);

@@ -21,6 +21,8 @@ export interface FromWorker {
   readonly definition?: { readonly hash: string; readonly params?: RunOptions['params'] };
   /** Continue the unfinished run, even if an earlier run published the same files. */
   readonly resume?: boolean;
+  /** Ends the run, once this process has its lock. */
+  readonly deadly?: EtlError | undefined;
   readonly notify?: readonly Receiver[];
   readonly onChunk?: (times: LoadTimes) => void;
   readonly parent?: TraceContext | undefined;

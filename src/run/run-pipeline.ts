@@ -161,6 +161,7 @@ const attempt = async (
   if (memory.run === undefined) {
     const standing = await beginWork(context, memory, fromWorker.resume ?? false, before, latest, back);
     if (standing !== undefined) return finishRun(context, standing, 'unchanged', memory);
+    if (fromWorker.deadly !== undefined) throw fromWorker.deadly;
   } else memory.run = await (await work()).continueRun(context, memory.run);
   return carryOutOthers(context, memory);
 };

@@ -1,15 +1,16 @@
 // Works off a job of a run queue: finds pipeline and run, coordinates the run, reports the outcome.
 
+import { readDeaths } from '../ledger/run/deaths.ts';
 import { runOfJob } from '../ledger/run/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
 import { asEtlError, EtlError } from '../core/errors/errors.ts';
-import { runHandedOnMs, runLockedRetryMs } from '../core/limits.ts';
+import { runDeathPauseMs, runDeathsMax, runHandedOnMs, runLockedRetryMs } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunEvent, TraceContext } from '../core/model.ts';
 import type { Receiver } from '../core/notification.ts';
 import { readRunRequest, type RunRequest } from '../pipeline/job-payload.ts';
 import { bullNameOf } from '../queue/run-queue.ts';
-import type { RunOutcome, RunWork } from '../queue/serve-runs.ts';
+import type { RunDelivery, RunOutcome } from '../queue/serve-runs.ts';
 import { recordFailure } from '../run/record-failure.ts';
 import type { FromWorker, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
@@ -43,11 +44,50 @@ const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof ru
   return run;
 };
 
+/** Set for a job that must wait before it is tried again. */
+class Later extends Error {
+  readonly laterMs: number;
+
+  constructor(laterMs: number) {
+    super('later');
+    this.laterMs = laterMs;
+  }
+}
+
+/**
+ * Returns the error with which a run ends that has killed too many processes. Throws Later if the
+ * run must pause.
+ */
+const deadlyOf = async (
+  { site }: Shared,
+  pipeline: string,
+  earlier: Awaited<ReturnType<typeof earlierRun>>,
+  stalls: number,
+): Promise<EtlError | undefined> => {
+  if (earlier === undefined) {
+    // The processes died before the run had a number; only the queue has counted them.
+    if (stalls < runDeathsMax) return undefined;
+    throw new EtlError('ETL_RUN_DEADLY', {
+      pipeline,
+      deaths: stalls,
+      run: 'a job, before its run began',
+      last: '',
+    });
+  }
+  const { id, state } = earlier;
+  if (['published', 'failed', 'cancelled'].includes(state)) return undefined;
+  const { count, sinceMs, host, pid } = await withClient(site.address, (client) => readDeaths(client, id));
+  if (count > 1 && count < runDeathsMax && sinceMs < runDeathPauseMs)
+    throw new Later(Math.ceil(runDeathPauseMs - sinceMs));
+  const last = `; the last was process ${pid} on ${host}, in state ${state}`;
+  const details = { pipeline, deaths: count, run: `run ${id}`, last };
+  return count < runDeathsMax ? undefined : new EtlError('ETL_RUN_DEADLY', details);
+};
+
 const runRequest = async (
   shared: Shared,
-  jobId: string,
+  { jobId, queueName, stalls }: RunDelivery,
   request: RunRequest,
-  queueName: string,
   parent: TraceContext | undefined,
   onBegun: () => void,
 ): Promise<'published' | 'unchanged'> => {
@@ -56,6 +96,7 @@ const runRequest = async (
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
+  const deadly = await deadlyOf(shared, name, earlier, stalls);
   // A later delivery continues its run, with the definition and parameters that the run recorded.
   const isFirst = earlier === undefined;
   const { params, definition: hash } = earlier ?? request;
@@ -88,6 +129,7 @@ const runRequest = async (
     queueName,
     definition: { hash, ...(definedBy !== undefined && { params: definedBy }) },
     resume,
+    deadly,
     parent,
   });
   const { runId: run, outcome, seconds } = result;
@@ -105,10 +147,8 @@ const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: str
   );
 };
 
-export const coordinate = async (
-  shared: Shared,
-  ...[jobId, data, queueName]: Parameters<RunWork>
-): Promise<RunOutcome> => {
+export const coordinate = async (shared: Shared, delivered: RunDelivery): Promise<RunOutcome> => {
+  const { jobId, data, queueName } = delivered;
   const { site, logger, metrics, drain, common } = shared;
   let pipeline: string | undefined;
   let hasBegun = false;
@@ -124,11 +164,15 @@ export const coordinate = async (
       parent: request.trace,
     };
     const outcome = await traceDelivery(delivery, (trace) =>
-      runRequest(shared, jobId, request, queueName, trace, onBegun),
+      runRequest(shared, delivered, request, trace, onBegun),
     );
     await recordOutcome(shared, jobId, outcome);
     return 'done';
   } catch (thrown) {
+    if (thrown instanceof Later) {
+      logger.warn({ job: jobId, pipeline, laterMs: thrown.laterMs }, 'the run pauses: two processes died');
+      return { laterMs: thrown.laterMs };
+    }
     const error = asEtlError(thrown);
     const fields = { job: jobId, pipeline, code: error.code };
     if (error.code === 'ETL_INTERRUPTED' || drain.signal.aborted) {

@@ -66,10 +66,10 @@ export interface EtlWorker {
 /** Pauses helping other runs, so that loads stay within `workers`. */
 const coordinateAlone =
   (shared: Shared, helper: Helper): RunWork =>
-  async (...given) => {
+  async (delivery) => {
     await helper.pause();
     try {
-      return await coordinate(shared, ...given);
+      return await coordinate(shared, delivery);
     } finally {
       helper.resume();
     }

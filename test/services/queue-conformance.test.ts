@@ -166,7 +166,7 @@ describe.each(queueKinds)('queues in $kind', ({ kind }) => {
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const serve = (name: string): Promise<RunService> =>
-      serveRuns(place(), ['a', 'b', 'c'], async (_, __, queue) => {
+      serveRuns(place(), ['a', 'b', 'c'], async ({ queueName: queue }) => {
         begun.push(`${name} ${queue}`);
         await held;
         return 'done';
@@ -194,7 +194,7 @@ describe.each(queueKinds)('queues in $kind', ({ kind }) => {
     let [busy, busyMost] = [0, 0];
     for (let count = 0; count < 8; count += 1) await add('full');
     await add('rare');
-    const service = await serveRuns(place(), ['full', 'rare'], async (_, __, queue) => {
+    const service = await serveRuns(place(), ['full', 'rare'], async ({ queueName: queue }) => {
       busy += 1;
       busyMost = Math.max(busy, busyMost);
       await sleep(20);

@@ -24,6 +24,12 @@ export const runErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_RUN_DEADLY: {
+    message: 'pipeline {pipeline}: {deaths} processes in a row died while they worked on {run}{last}',
+    hint: 'Production tables are unchanged, loaded chunks are kept. Look for the reason in the logs of the machine: usually it is out of memory (lower --workers, or raise the limit of the container), or a hook or function of the pipeline ends the process. Then enqueue it again.',
+    retry: 'never',
+    exit: failed,
+  },
   ETL_RUN_OVER: {
     message: 'run {run} is {state}: there is nothing to {action}',
     hint: '`etl status {run}` shows the run.',
