@@ -82,6 +82,7 @@ export const columnFlags = {
     parseText,
   ),
   key: flag('--key <columns>', "columns of the primary key; '' for none", parseKey),
+  pivot: countFlag('--pivot <year>', 'first year of two digits that is in the 1900s; default: 69', 99),
   trim: choice('--trim <yes|no>', 'whether blanks around every field are removed', ['yes', 'no']),
 };
 
@@ -89,16 +90,18 @@ export interface ColumnFlags {
   readonly types: readonly string[];
   readonly nulls: readonly string[];
   readonly key: readonly string[] | undefined;
+  readonly pivot: number | undefined;
   readonly trim: 'yes' | 'no' | undefined;
 }
 
 /** Errors: ETL_USAGE for a type that does not exist, or with wrong options. */
-export const columnRules = async ({ types, nulls, key, trim }: ColumnFlags): Promise<ColumnRules> => {
+export const columnRules = async ({ types, nulls, key, pivot, trim }: ColumnFlags): Promise<ColumnRules> => {
   const { readTypeRule } = await import('../tools/init/rules.ts');
   return {
     types: types.map(readTypeRule),
     nulls: nulls.length === 0 ? undefined : new Set(nulls),
     key,
+    pivot,
     trim: trim && trim === 'yes',
   };
 };

@@ -67,11 +67,11 @@ function takeFour(start: usize, part: usize): usize {
   return start + 4;
 }
 
-/** POSIX reads 69 to 99 as 1969 to 1999, and 00 to 68 as 2000 to 2068. */
-function takeShortYear(start: usize): usize {
+/** `pivot`: the first year of two digits that is in the 1900s. */
+function takeShortYear(start: usize, pivot: i32): usize {
   const value = readTwo(start);
   if (value == -1) return 0;
-  store<i32>(partsAt + partYear, value + (value < 69 ? 2000 : 1900));
+  store<i32>(partsAt + partYear, value + (value < pivot ? 2000 : 1900));
   return start + 2;
 }
 
@@ -126,7 +126,7 @@ function takeStep(step: usize, start: usize, end: usize): usize {
     case readsOffset:
       return takeOffset(start, end);
     default:
-      return takeShortYear(start);
+      return takeShortYear(start, needs);
   }
 }
 

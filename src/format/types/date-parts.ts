@@ -45,14 +45,17 @@ export const longYear: Step = (text, at, parts) => {
 };
 
 /** POSIX reads 69 to 99 as 1969 to 1999, and 00 to 68 as 2000 to 2068. */
-const firstYearOf1900s = 69;
+export const usualPivot = 69;
 
-export const shortYear: Step = (text, at, parts) => {
-  const value = readTwo(text, at);
-  if (value === -1) return -1;
-  parts[part.year] = value + (value >= firstYearOf1900s ? 1900 : 2000);
-  return at + 2;
-};
+/** `pivot`: the first year that is in the 1900s. */
+export const shortYear =
+  (pivot: number): Step =>
+  (text, at, parts) => {
+    const value = readTwo(text, at);
+    if (value === -1) return -1;
+    parts[part.year] = value + (value >= pivot ? 1900 : 2000);
+    return at + 2;
+  };
 
 export const padded =
   (index: number): Step =>

@@ -15,6 +15,7 @@ import {
   part,
   shortYear,
   unpadded,
+  usualPivot,
   type DateParts,
   type Step,
 } from './date-parts.ts';
@@ -105,7 +106,7 @@ const fractions = Array.from({ length: fractionDigitsMax }, (_, index): [string,
 
 const tokens: ReadonlyMap<string, Token> = new Map<string, Token>([
   ['YYYY', digits('year', longYear, layouts.readsFour, ({ year }) => fourDigits(year))],
-  ['YY', digits('year', shortYear, layouts.readsShortYear, ({ year }) => twoDigits(year % 100))],
+  ['YY', digits('year', shortYear(usualPivot), layouts.readsShortYear, ({ year }) => twoDigits(year % 100))],
   ['MM', two('month')],
   ['M', unfixed('month')],
   ['MMM', word('month', monthName, layouts.readsMonthName, ({ month }) => monthNames[month - 1]!)],
@@ -199,9 +200,13 @@ export const patternProblem = (pattern: string): string | undefined => {
 export const patternParts = (pattern: string): ReadonlySet<PartName> =>
   new Set(namesOf(split(pattern)).keys());
 
+export const hasShortYear = (pattern: string): boolean => split(pattern).includes('YY');
+
 /** Returns a parser: undefined if the text does not fit. All calls overwrite one DateParts. */
-export const compilePattern = (pattern: string): ((text: string) => DateParts | undefined) => {
-  const steps = split(pattern).map((piece) => tokens.get(piece)?.step ?? literal(piece));
+export const compilePattern = (pattern: string, pivot: number): ((text: string) => DateParts | undefined) => {
+  const stepOf = (piece: string): Step =>
+    piece === 'YY' ? shortYear(pivot) : (tokens.get(piece)?.step ?? literal(piece));
+  const steps = split(pattern).map(stepOf);
   const parts = emptyParts();
   return (text) => {
     let at = 0;
@@ -232,7 +237,7 @@ const addBytes = (steps: ByteStep[], text: string): void => {
 };
 
 /** Writes three numbers per step, then `end`. */
-export const patternSteps = (pattern: string): readonly number[] => {
+export const patternSteps = (pattern: string, pivot: number): readonly number[] => {
   const steps: ByteStep[] = [];
   for (const piece of split(pattern)) {
     const token = tokens.get(piece);
@@ -240,7 +245,7 @@ export const patternSteps = (pattern: string): readonly number[] => {
     else if (token.part === 'fraction') {
       steps.push([token.reads, Math.min(token.needs, fractionDigitsKept), 0]);
       addBytes(steps, '0'.repeat(Math.max(0, token.needs - fractionDigitsKept)));
-    } else steps.push([token.reads, token.needs, 0]);
+    } else steps.push([token.reads, piece === 'YY' ? pivot : token.needs, 0]);
   }
   return [...steps.flat(), layouts.readsEnd];
 };

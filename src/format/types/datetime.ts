@@ -11,7 +11,8 @@ import {
   type Reader,
   type ValueEncoder,
 } from './contract.ts';
-import { patternParts, patternProblem, patternSteps } from './date-pattern.ts';
+import { usualPivot } from './date-parts.ts';
+import { hasShortYear, patternParts, patternProblem, patternSteps } from './date-pattern.ts';
 import {
   type AddOffset,
   isoTimestamptzReader,
@@ -29,6 +30,8 @@ import { isZoneName, localTimes, type Ambiguous } from './zone.ts';
 interface FormatOptions extends SpellingOptions {
   /** Pattern such as YYYYMMDDHHmm, or a list of patterns. Default: ISO 8601. */
   readonly format?: string | readonly string[];
+  /** First year of two digits that is in the 1900s. Default: 69, as in POSIX. */
+  readonly pivot?: number;
 }
 
 export interface DateOptions extends FormatOptions {
@@ -76,6 +79,7 @@ const patternsOf = ({ format }: FormatOptions): readonly string[] | undefined =>
 const composingOf = (options: DateTimeOptions): Composing => ({
   addOffset: offsetAdder(options) ?? ((local) => local),
   dropsTime: options.time === 'drop',
+  pivot: options.pivot ?? usualPivot,
 });
 
 const isoReaders: Readonly<Record<DateKind, (addOffset: AddOffset | undefined) => Reader>> = {
@@ -120,6 +124,11 @@ const formatProblem = (kind: DateKind, options: DateTimeOptions): string | undef
   if (options.time === 'drop' && patterns?.some((pattern) => patternParts(pattern).has('hour')) !== true) {
     return "time: 'drop' needs a format that names the time of day, such as 'YYYY-MM-DDTHH:mm:ss'";
   }
+  const { pivot } = options;
+  if (pivot !== undefined && (!Number.isInteger(pivot) || pivot < 0 || pivot > 100))
+    return 'pivot is a whole number from 0 to 100, the first year of two digits in the 1900s';
+  if (pivot !== undefined && patterns?.some(hasShortYear) !== true)
+    return 'pivot needs a format with a year of two digits, YY';
   if (patterns === undefined) return undefined;
   for (const pattern of patterns) {
     const problem = patternProblem(pattern) ?? misfit(kind, pattern, options);
@@ -189,12 +198,12 @@ const hasBytes = (pattern: string): boolean => !/\p{Cs}/u.test(pattern);
 const patternBytes = (
   kind: DateKind,
   patterns: readonly string[],
-  { zone = 'UTC', time }: DateTimeOptions,
+  { zone = 'UTC', time, pivot = usualPivot }: DateTimeOptions,
 ): ByteKind => {
   const isKnown = isOffset(zone) || patterns.every((pattern) => patternParts(pattern).has('offset'));
   if (!isKnown || !patterns.every(hasBytes)) return notFromBytes;
   const asDate = time === 'drop' ? writesDayOfMoment : writesDate;
-  const [first, ...others] = patterns.map(patternSteps);
+  const [first, ...others] = patterns.map((pattern) => patternSteps(pattern, pivot));
   const rest = {
     writes: kind === 'date' ? asDate : kind === 'time' ? writesTime : writesTimestamp,
     zone: isOffset(zone) ? zoneSeconds(zone) : 0,
@@ -210,6 +219,7 @@ const formatOption: OptionShape = {
   must: 'a pattern such as YYYY-MM-DD, or a list of patterns',
   isSpelling: true,
 };
+const pivotOption: OptionShape = { takes: 'whole number', isSpelling: true };
 const roundOption: OptionShape = { takes: 'flag' };
 
 const dateTimeType = (kind: DateKind): Omit<ColumnType<string, DateTimeOptions>, 'options'> => ({
@@ -232,13 +242,14 @@ const dateTimeType = (kind: DateKind): Omit<ColumnType<string, DateTimeOptions>,
 
 const withoutZone = (kind: 'time' | 'timestamp'): ColumnType<string, TimeOptions> => ({
   ...dateTimeType(kind),
-  options: { format: formatOption, round: roundOption, spelling: spellingOption },
+  options: { format: formatOption, pivot: pivotOption, round: roundOption, spelling: spellingOption },
 });
 
 export const dateType: ColumnType<string, DateOptions> = {
   ...dateTimeType('date'),
   options: {
     format: formatOption,
+    pivot: pivotOption,
     time: oneOfOption('drop'),
     spelling: spellingOption,
   },
@@ -249,6 +260,7 @@ export const timestamptzType: ColumnType<string, TimestamptzOptions> = {
   ...dateTimeType('timestamptz'),
   options: {
     format: formatOption,
+    pivot: pivotOption,
     round: roundOption,
     zone: { takes: 'text', must: "an offset such as 'UTC' or '+01:00', or a zone such as 'Europe/Berlin'" },
     ambiguous: {

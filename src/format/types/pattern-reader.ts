@@ -20,6 +20,7 @@ export type DateKind = 'date' | 'time' | 'timestamp' | 'timestamptz';
 export interface Composing {
   readonly addOffset: AddOffset;
   readonly dropsTime: boolean;
+  readonly pivot: number;
 }
 
 const dayProblem = (parts: DateParts): Refusal | undefined =>
@@ -64,7 +65,7 @@ const composers: Readonly<
 };
 
 const readerOf = (kind: DateKind, pattern: string, composing: Composing) => {
-  const read = compilePattern(pattern);
+  const read = compilePattern(pattern, composing.pivot);
   const compose = composers[kind](composing);
   return (text: string): string | Refusal | undefined => {
     const parts = read(text);

@@ -151,7 +151,7 @@ const textDoubts = (column: ColumnEvidence, summary: Summary, deciding: Deciding
   const shown = words.map((word) => timesText(column, word));
   const kept = `${shown.join(', ')}: kept as text; if that means no value, declare it as \`nulls\``;
   const isFew = !summary.groups.some(({ isFull }) => isFull) && column.counters[counterOf.text] === 0;
-  const truth = isFew ? booleanRemark(keptTexts(summary)) : undefined;
+  const truth = isFew ? booleanRemark(keptTexts(summary), [...column.words.keys()]) : undefined;
   return {
     doubts: [
       ...(odd?.doubts ?? []),

@@ -2,7 +2,7 @@
 
 import { counterOf, type ColumnEvidence } from './column-evidence.ts';
 import type { Decision, DeclaredType, Summary, TypeChoice, Word } from './contract.ts';
-import { lossesOf } from './losses.ts';
+import { hasShortYears, lossesOf } from './losses.ts';
 
 export const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
 
@@ -17,6 +17,8 @@ export interface Deciding {
   readonly declared: DeclaredType | undefined;
   /** The user named the null tokens, so they are null in texts, too. */
   readonly areNullsDeclared: boolean;
+  /** The first year of two digits that is in the 1900s. */
+  readonly pivot: number | undefined;
 }
 
 export const usually: Deciding = {
@@ -24,6 +26,7 @@ export const usually: Deciding = {
   isRepeated: false,
   declared: undefined,
   areNullsDeclared: false,
+  pivot: undefined,
 };
 
 const blanksListedMax = 8;
@@ -63,14 +66,16 @@ export const decided = (
   column: ColumnEvidence,
   found: TypeChoice,
   summary: Summary,
-  { isTrimmed, areNullsDeclared }: Deciding,
+  { isTrimmed, areNullsDeclared, pivot }: Deciding,
   more: Words = [],
 ): Decision | undefined => {
   const { counters, blanks } = column;
   const isText = found.type === 'text';
   const keepsWords = isText && !areNullsDeclared;
   const words = keepsWords ? [] : [...column.words, ...more];
-  const choice = isText || isTrimmed ? found : trimmedAlone(found, column, words);
+  const given =
+    pivot !== undefined && hasShortYears(found) ? { ...found, options: { ...found.options, pivot } } : found;
+  const choice = isText || isTrimmed ? given : trimmedAlone(given, column, words);
   if (choice === undefined) return undefined;
   const blank = counters[counterOf.blank]!;
   const asText = (keepsWords ? sumOf(column, column.words) : 0) + (isText && !isTrimmed ? blank : 0);

@@ -102,6 +102,7 @@ const tableDraft = async (
         isTrimmed,
         declared: declared[index],
         areNullsDeclared: rules.nulls !== undefined,
+        pivot: rules.pivot,
       }),
     );
   const isTrimmed =

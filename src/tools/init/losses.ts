@@ -2,6 +2,8 @@
 
 import { formatCount } from '../../core/wording.ts';
 import { trimBlanks } from '../../format/records/blanks.ts';
+import { usualPivot } from '../../format/types/date-parts.ts';
+import { hasShortYear } from '../../format/types/date-pattern.ts';
 import { writeBack } from '../write-back.ts';
 import { counterOf, formsMax, type ColumnEvidence } from './column-evidence.ts';
 import type { Summary, TypeChoice, Word } from './contract.ts';
@@ -34,7 +36,7 @@ export const mostFaithful = (examples: readonly Example[], choices: readonly Bar
 const whatChanges = ({ type }: Bare, { text }: Changed): string => {
   if (type === 'timestamptz') return 'offsets (the instant is kept, in UTC)';
   if (type === 'uuid') return 'capitals and braces';
-  if (type === 'date' || type.startsWith('time')) return 'the different forms of dates and times';
+  if (type === 'date' || type.startsWith('time')) return 'the forms of dates and times';
   if (text.startsWith('+')) return 'plus signs';
   if (/^[-.\d]+e/i.test(text)) return 'exponents';
   if (/^-?0\d/.test(text)) return 'leading zeros';
@@ -82,11 +84,23 @@ const ofForms = (choice: TypeChoice, summary: Summary, column: ColumnEvidence): 
   return [...losses.values()];
 };
 
-const ofYears = ({ options }: Bare, { examples: [example] }: Summary): readonly Loss[] => {
-  const formats = [options['format'] as string | readonly string[] | undefined].flat();
-  if (!formats.some((format) => /(?<!Y)YY(?!Y)/.test(format ?? ''))) return [];
+export const hasShortYears = ({ options }: Bare): boolean =>
+  [options['format'] as string | readonly string[] | undefined]
+    .flat()
+    .some((format) => format !== undefined && hasShortYear(format));
+
+const twoDigits = (year: number): string => String(year).padStart(2, '0');
+
+/** Says of years of two digits in which century they are. */
+const ofYears = (choice: Bare, { examples: [example] }: Summary): readonly Loss[] => {
+  if (!hasShortYears(choice)) return [];
+  const pivot = Number(choice.options['pivot'] ?? usualPivot);
+  const [early, late] = [twoDigits(pivot), twoDigits(pivot - 1)];
   return [
-    { what: 'centuries: years 69 to 99 become 1969 to 1999, and 00 to 68 become 2000 to 2068', example },
+    {
+      what: `centuries: years ${early} to 99 become 19${early} to 1999, and 00 to ${late} become 2000 to 20${late} (\`--pivot\` sets another year)`,
+      example,
+    },
   ];
 };
 

@@ -18,6 +18,8 @@ export interface ColumnRules {
   readonly nulls?: ReadonlySet<string> | undefined;
   /** Columns of the primary key; none: no primary key. */
   readonly key?: readonly string[] | undefined;
+  /** The first year of two digits that is in the 1900s. */
+  readonly pivot?: number | undefined;
   /** undefined: blanks are removed if no text has blanks around it. */
   readonly trim?: boolean | undefined;
 }

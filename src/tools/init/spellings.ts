@@ -138,8 +138,8 @@ const booleanWords = [
   ['on', 'off'],
 ] as const;
 
-/** Returns a remark about texts that may be yes and no. */
-export const booleanRemark = (texts: readonly string[]): string | undefined => {
+/** Returns a remark about texts that may be yes and no. `others`: null words beside them. */
+export const booleanRemark = (texts: readonly string[], others: readonly string[]): string | undefined => {
   const words = [...new Set(texts.map((text) => text.toLowerCase()))];
   const pair = booleanWords.find((one) => one.every((word) => words.includes(word)));
   if (pair === undefined || words.length > 2) return undefined;
@@ -149,5 +149,6 @@ export const booleanRemark = (texts: readonly string[]): string | undefined => {
       .map(shownText)
       .join(', '),
   );
-  return `only ${yes} and ${no}: kept as text; \`column.boolean(…, { true: [${yes}], false: [${no}] })\` reads them`;
+  const beside = others.length === 0 ? '' : `, beside ${others.map(shownText).join(', ')}`;
+  return `only ${yes} and ${no}${beside}: kept as text; \`column.boolean(…, { true: [${yes}], false: [${no}] })\` reads them`;
 };

@@ -86,6 +86,11 @@ describe('compiled and record decoder of dates and times', () => {
       ['M/D/YYYY'],
     ],
     ['date D-MMM-YY', (from) => column.date(from, { format: 'D-MMM-YY' }), ['D-MMM-YY']],
+    [
+      'date D-MMM-YY with a pivot',
+      (from) => column.date(from, { format: 'D-MMM-YY', pivot: 30 }),
+      ['D-MMM-YY'],
+    ],
     ['date – beyond ASCII', (from) => column.date(from, { format: 'D–M–YYYY€' }), ['D–M–YYYY€', 'D-M–YYYY€']],
     ['time hh:mm A', (from) => column.time(from, { format: 'hh:mm A' }), ['H:m A']],
     ['time Ah', (from) => column.time(from, { format: 'Ah' }), ['AH']],

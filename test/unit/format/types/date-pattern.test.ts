@@ -20,6 +20,8 @@ describeProblems(dateType, [
   [{ format: ['DD/MM/YYYY', 'M/D/YYYY'] }, 'leave one of them out'],
   [{ format: ['YYYYMMDD', 'DDMMYYYY'] }, 'leave one of them out'],
   [{ format: ['DD.MM.YY', 'YY.MM.DD'] }, 'leave one of them out'],
+  [{ format: 'DD.MM.YYYY', pivot: 30 }, 'pivot needs a format with a year of two digits'],
+  [{ format: 'DD.MM.YY', pivot: 101 }, 'pivot is a whole number from 0 to 100'],
   [{ format: 'yyyy-MM-DD' }, "'yyyy' is not a token"],
   [{ format: 'YYYY-MM-DDD' }, "'DDD' is not a token"],
   [{ format: 'YYYY-MM-DD é' }, 'is not a token'],

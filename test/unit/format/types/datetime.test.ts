@@ -133,6 +133,14 @@ describeReader(
 );
 
 describeReader(
+  'date written as DD-MMM-YY with a pivot',
+  dateType,
+  { format: 'DD-MMM-YY', pivot: 30 },
+  words('31-DEC-45→1945-12-31 01-Jan-30→1930-01-01 01-Jan-29→2029-01-01'),
+  { type: ['01-Jux-68'], range: ['29-Feb-01'] },
+);
+
+describeReader(
   'timestamp on the 12 h clock',
   timestampType,
   { format: 'MM/DD/YYYY h:mm:ss A' },

@@ -296,6 +296,7 @@ describe('the file that is written', () => {
     [['--type', 'id=smallint'], /id: column.smallint\('id'\)/],
     [['--type', 'day=date(DD/MM/YYYY)'], /column.date\('day', \{ format: 'DD\/MM\/YYYY' \}\)/],
     [['--type', 'day=date(DD/MM/YYYY|D.M.YY)'], /format: \['DD\/MM\/YYYY', 'D.M.YY'\]/],
+    [['--type', 'day=date(DD/MM/YYYY|D.M.YY)', '--pivot', '30'], /'D.M.YY'\], pivot: 30 \}\)/],
     [['--type', 'price=text'], /column.text\('price'\)/],
     [['--type', 'price=numeric'], /column.numeric\('price', \{ thousands: '.', decimal: ',' \}\)/],
     [['--type', 'price=numeric(1.234,5)'], /numeric\('price', \{ thousands: '.', decimal: ',' \}\)/],
