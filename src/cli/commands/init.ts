@@ -49,9 +49,7 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
         doubts.flatMap((doubt) => remark(`${fieldName(header, index)}: ${doubt}`)),
       ),
     ]),
-    ...lossesOf(tables).flatMap((loss) =>
-      wrapUnder(`${paint('yellow', '!')} ${visibleText(loss)}`, width, 2),
-    ),
+    ...lossLines(lossesOf(tables), stream, io),
   ];
 };
 
@@ -70,6 +68,11 @@ const lossesOf = (tables: readonly WrittenTable[]): readonly string[] =>
       ),
     ];
   });
+
+const lossLines = (losses: readonly string[], stream: Output, io: Io): readonly string[] => {
+  const mark = paintFor(stream, io.env)('yellow', '!');
+  return losses.flatMap((loss) => wrapUnder(`${mark} ${visibleText(loss)}`, widthOf(stream), 2));
+};
 
 const refuseLosses = (tables: readonly WrittenTable[]): void => {
   const losses = plural(lossesOf(tables).length, 'place');
@@ -140,6 +143,15 @@ const writeInit = async (
   const output = out === standardOutput ? io.stderr : io.stdout;
   writeLines(summaryLines(draft, output, io), output);
   const settled = prompt === undefined ? draft : await settle(draft, prompt);
+  const said = new Set(lossesOf(draft.tables));
+  writeLines(
+    lossLines(
+      lossesOf(settled.tables).filter((loss) => !said.has(loss)),
+      output,
+      io,
+    ),
+    output,
+  );
   if (strict) refuseLosses(settled.tables);
   const suggested = join('pipelines', `${draft.name}.ts`);
   if (out === standardOutput) {

@@ -57,12 +57,21 @@ const mayTrim = ({ columns }: TableEvidence, decisions: readonly Decision[]): bo
   return withBlanks.length > 0 && withBlanks.every(({ type }) => type !== 'text');
 };
 
-/** Returns the declared key. Errors: ETL_USAGE for a column that has missing values. */
-const declaredKey = (
+/**
+ * Returns the declared key, or the key that was found. Errors: ETL_USAGE for a declared column that
+ * has missing values.
+ */
+const keyOf = (
   rules: ColumnRules,
   header: readonly string[],
   decisions: readonly Decision[],
+  found: readonly number[] | undefined,
 ): readonly number[] | undefined => {
+  if (rules.key === undefined) {
+    const mayBeInKey = (index: number): boolean =>
+      decisions[index]!.isOneToOne && decisions[index]!.missing === 0;
+    return found?.every(mayBeInKey) === true ? found : undefined;
+  }
   const key = keyDeclared(rules, header);
   const gap = key?.find((index) => decisions[index]!.missing > 0);
   if (gap === undefined) return key?.length === 0 ? undefined : key;
@@ -113,11 +122,7 @@ const tableDraft = async (
     ...best.dialects.get(mannerOf(file))!,
     trim: isTrimmed,
   });
-  const key = chooseKey(keysFound(keys), columns, header, records);
-  const chosenKey =
-    key?.every((index) => decisions[index]!.isOneToOne && decisions[index]!.missing === 0) === true
-      ? key
-      : undefined;
+  const foundKey = chooseKey(keysFound(keys), columns, header, records);
   return {
     files: files.map((file) => {
       const { stored, location, encoding } = file;
@@ -128,7 +133,7 @@ const tableDraft = async (
     header,
     decisions,
     repeats,
-    key: rules.key === undefined ? chosenKey : declaredKey(rules, header, decisions),
+    key: keyOf(rules, header, decisions, foundKey),
     isKeyUnknown: keys.isLost && rules.key === undefined,
     records,
     bytes,

@@ -113,7 +113,15 @@ const nameLosses = (header: readonly string[]): readonly Loss[] => {
 };
 
 /** Losses of whole records and files. */
-const lossesOf = ({ files, faults, header }: TableDraft): readonly Loss[] => [
+const lossesOf = ({ files, faults, header, repeats, decisions }: TableDraft): readonly Loss[] => [
+  ...(repeats > 0 && decisions.some(({ type }) => type !== 'text')
+    ? [
+        {
+          what: `${plural(repeats, 'record')} like the header, which the pipeline leaves out`,
+          keep: '`--type` makes every column text, and then they are kept',
+        },
+      ]
+    : []),
   ...encodingLosses(files),
   ...nameLosses(header),
   ...faults.map(({ count, first: { file, line, reason } }) => ({

@@ -78,6 +78,9 @@ describe('lines that are no records', () => {
     files.write(path, content);
     const draft = await readForInit({ locations: [path], workingDirectory: files.directory });
     expect(draft.tables[0]!.decisions.map(({ type }) => type)).toEqual(['date', 'numeric', 'text']);
+    expect(draft.tables[0]!.losses.map(({ what }) => what)).toEqual([
+      expect.stringMatching(`^${times} records? like the header, which the pipeline leaves out`),
+    ]);
     const text = await initText(draft, 'again', `again/${name}.ts`);
     expect(text).toContain(
       `filter: when((fields) => fields['Sale Date'] !== 'Sale Date', ['Sale Date']), // the header is repeated ${times}×`,
@@ -389,6 +392,7 @@ describe('on a terminal', () => {
     );
     const io = open(['2', '']);
     expect(await main(['init', 'null.csv'], io)).toBe(0);
+    expect(io.stdout.text).toMatch(/! null, Wind: words that become null, "VR" 1×: "VR" in line 5/);
     const text = readFileSync(`${files.directory}/pipelines/null.ts`, 'utf8');
     expect(text).toContain(
       `column.integer('Wind', { nulls: ['VR'] }).nullable(), // 29 of 30, 0 to 29; 1 "VR" → null`,
