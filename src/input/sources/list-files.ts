@@ -1,7 +1,7 @@
 // Lists the local files of paths and globs in a fixed order.
 
 import { type Stats, realpath as realpathWithCallback, type Dirent, type PathLike } from 'node:fs';
-import { realpath, stat, readdir as readDirectory } from 'node:fs/promises';
+import { lstat, realpath, stat, readdir as readDirectory } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, join } from 'node:path';
 import { escapePath, isDynamicPattern, glob, type FileSystemAdapter } from 'tinyglobby';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -161,6 +161,13 @@ const expand = async (
   return all.filter((file) => !isUnfinished(file, pattern));
 };
 
+/** True if a file was removed after it was listed. A link that leads nowhere is still there. */
+const isGone = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => false,
+    (cause: unknown) => codeOf(cause) === 'ENOENT',
+  );
+
 /** Keeps one path per file: otherwise, a file with several links would be loaded several times. */
 const withoutLinksToOthers = async (
   paths: readonly string[],
@@ -171,6 +178,7 @@ const withoutLinksToOthers = async (
   const targets = await withFilesAtOnce(paths, (path) =>
     realpath(path).catch(async (cause: unknown) => {
       if ((await lookAt(path, failedAt))?.isFile() === false) return path;
+      if (await isGone(path)) return undefined;
       throw failedAt(path, cause);
     }),
   );
@@ -178,7 +186,8 @@ const withoutLinksToOthers = async (
   const base = await realpath(workingDirectory);
   const chosen = new Map<string, string>();
   for (const [index, path] of paths.entries()) {
-    const target = targets[index]!;
+    const target = targets[index];
+    if (target === undefined) continue;
     const isItself = [path, resolve(base, relative(workingDirectory, path))].includes(target);
     if (isItself || !chosen.has(target)) chosen.set(target, path);
   }
@@ -187,10 +196,14 @@ const withoutLinksToOthers = async (
 };
 
 /** Returns a file's version without opening the file, because opening a pipe could block. */
-const listedFile = async (table: string, path: string, file: string): Promise<Listed> => {
-  const stats = await stat(path, { bigint: true });
+const listedFile = async (table: string, path: string, file: string): Promise<readonly Listed[]> => {
+  const stats = await stat(path, { bigint: true }).catch(async (cause: unknown) => {
+    if (await isGone(path)) return undefined;
+    throw cause;
+  });
+  if (stats === undefined) return [];
   const what = irregularKind(stats);
-  if (what === undefined) return { location: path, name: file, version: versionIn(stats) };
+  if (what === undefined) return [{ location: path, name: file, version: versionIn(stats) }];
   const hint =
     what === 'a directory'
       ? `Name its files: csv('${file}/*.csv').`
@@ -241,12 +254,13 @@ export const listFiles = async ({
     for (const path of found) paths.add(path);
   }
   const wanted = [...paths].filter((path) => !excluded.has(path));
-  if (wanted.length === 0)
-    throw new EtlError('ETL_SOURCE_NOT_FOUND', {
-      table,
-      glob: patterns.join(', '),
-      directory: workingDirectory,
-    });
   const own = await withoutLinksToOthers(wanted, workingDirectory, failedAt);
-  return withFilesAtOnce(own, (path) => listedFile(table, path, displayName(path, workingDirectory)));
+  const look = (path: string) => listedFile(table, path, displayName(path, workingDirectory));
+  const listed = (await withFilesAtOnce(own, look)).flat();
+  if (listed.length > 0) return listed;
+  throw new EtlError('ETL_SOURCE_NOT_FOUND', {
+    table,
+    glob: patterns.join(', '),
+    directory: workingDirectory,
+  });
 };

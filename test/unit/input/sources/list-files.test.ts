@@ -316,3 +316,25 @@ describe('what is no regular file', () => {
     expect(await listIn(irregular, ['real*'])).toHaveLength(1);
   });
 });
+
+it('a file that is moved away while files are listed is not listed, and stops nothing', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'sluice-moving-'));
+  await writeFile(join(place, 'stays.csv'), 'n\n');
+  let isMoving = true;
+  const move = async (): Promise<void> => {
+    for (let number = 0; isMoving; number += 1) {
+      const path = join(place, `${number % 20}.csv`);
+      await writeFile(path, 'n\n');
+      await rm(path);
+    }
+  };
+  const moving = move();
+  try {
+    for (let round = 0; round < 300; round += 1)
+      expect((await listIn(place, ['*.csv'])).map(({ name }) => name)).toContain('stays.csv');
+  } finally {
+    isMoving = false;
+    await moving;
+    await rm(place, { recursive: true });
+  }
+});
