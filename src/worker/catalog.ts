@@ -1,15 +1,22 @@
 // The pipelines of one folder, by name. A worker runs no others, so a job never names a file.
 
 import { readdir } from 'node:fs/promises';
-import { join, parse, resolve } from 'node:path';
+import { basename, join, parse, resolve } from 'node:path';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { firstOf } from '../core/wording.ts';
 import { isPipelineFile } from '../pipeline/file-name.ts';
 import { loadPipelineFile, type LoadedPipeline } from '../pipeline/load-file.ts';
 
+export interface BrokenFile {
+  readonly file: string;
+  readonly error: EtlError;
+}
+
 export interface Catalog {
   readonly names: readonly string[];
+  /** Files of the folder that cannot be loaded, with the reason. */
+  readonly broken: readonly BrokenFile[];
   /** Errors: ETL_PIPELINE_UNKNOWN. */
   readonly find: (pipeline: string) => LoadedPipeline;
   readonly has: (pipeline: string) => boolean;
@@ -29,6 +36,9 @@ const listFolder = async (folder: string): Promise<readonly string[]> => {
 
 const namesShown = 12;
 
+const brokenText = (files: readonly string[]): string =>
+  files.length === 0 ? '' : `; these files cannot be loaded: ${files.join(', ')}`;
+
 const unknownPipeline = (
   pipeline: string,
   folder: string,
@@ -41,28 +51,39 @@ const unknownPipeline = (
   return new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline, folder, suggestion });
 };
 
-/** Errors: ETL_PIPELINE_FOLDER; those of loadPipelineFile. */
+/**
+ * Loads all pipelines of a folder. A broken file stops only its own pipeline, unless no other is
+ * there. Errors: ETL_PIPELINE_FOLDER; that of the first broken file.
+ */
 export const loadCatalog = async (folder: string): Promise<Catalog> => {
   const refuse = (problem: string): never => {
     throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem });
   };
   const loaded = new Map<string, LoadedPipeline>();
+  const broken: BrokenFile[] = [];
   for (const name of await listFolder(resolve(folder))) {
-    const pipeline = await loadPipelineFile(join(folder, name));
+    const file = join(folder, name);
+    const pipeline = await loadPipelineFile(file).catch((error: unknown) => {
+      if (!(error instanceof EtlError)) throw error;
+      broken.push({ file, error });
+    });
+    if (pipeline === undefined) continue;
     const other = loaded.get(pipeline.pipeline.name);
     if (other !== undefined)
       refuse(`${other.file} and ${pipeline.file} both define pipeline ${pipeline.pipeline.name}`);
     loaded.set(pipeline.pipeline.name, pipeline);
   }
+  if (loaded.size === 0 && broken.length > 0) throw broken[0]!.error;
   if (loaded.size === 0) refuse('there is no pipeline file');
   const names = [...loaded.keys()];
   return {
     names,
+    broken,
     has: (pipeline) => loaded.has(pipeline),
     find: (pipeline) => {
       const found = loaded.get(pipeline);
       if (found !== undefined) return found;
-      throw unknownPipeline(pipeline, folder, names);
+      throw unknownPipeline(pipeline, folder, names, brokenText(broken.map(({ file }) => basename(file))));
     },
   };
 };
@@ -89,6 +110,5 @@ export const findPipeline = async (folder: string, name: string): Promise<Loaded
     if (loaded?.pipeline.name === name) return loaded;
     if (loaded) names.push(loaded.pipeline.name);
   }
-  const others = broken.length === 0 ? '' : `; these files cannot be loaded: ${broken.join(', ')}`;
-  throw unknownPipeline(name, folder, names, others);
+  throw unknownPipeline(name, folder, names, brokenText(broken));
 };

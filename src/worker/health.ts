@@ -1,7 +1,9 @@
 // Serves /health, /ready and /metrics, for an orchestrator and Prometheus.
 
+import { basename } from 'node:path';
 import { createServer, type ServerResponse } from 'node:http';
 import { messageOf } from '../core/errors/errors.ts';
+import type { BrokenFile } from './catalog.ts';
 import { hostNameOf, isLocalName } from './host-name.ts';
 import { listen, type Listening } from './listen.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -15,14 +17,16 @@ const answer = (response: ServerResponse, status: number, text: string): void =>
 export const serveHealth = async (
   { port, host = '127.0.0.1', hosts = [] }: HealthOptions,
   isReady: () => boolean,
+  broken: readonly BrokenFile[],
   { registry }: WorkerMetrics,
 ): Promise<Listening> => {
   const known = new Set(hosts.map(hostNameOf));
   const isKnown = (name: string): boolean => isLocalName(name) || known.has(name);
+  const live = ['live', ...broken.map(({ file }) => `cannot load ${basename(file)}`)].join('\n');
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
-    // /health and /ready reveal nothing, so probes may use any host name.
-    if (path === '/health') answer(response, 200, 'live');
+    // /health and /ready reveal only names of broken files, so probes may use any host name.
+    if (path === '/health') answer(response, 200, live);
     else if (path === '/ready') {
       if (isReady()) answer(response, 200, 'ready');
       else answer(response, 503, 'not ready');

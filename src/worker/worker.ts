@@ -12,6 +12,7 @@ import type { Receiver } from '../core/notification.ts';
 import { checkReceivers } from '../pipeline/declare/notify.ts';
 import { serveRuns, type RunWork } from '../queue/serve-runs.ts';
 import { resolveOptions, type RunOptions, type RunSettings } from '../run/options.ts';
+import { recordFailure } from '../run/record-failure.ts';
 import { untilDone, type RecoverOptions } from '../run/recover.ts';
 import { loadCatalog } from './catalog.ts';
 import { coordinate, type Shared } from './coordinate.ts';
@@ -117,7 +118,13 @@ const share = async (options: WorkerOptions): Promise<Started> => {
   const site = await whenReached(() => openFoundSite(found, options, queueNames));
   const [drain, abort] = [new AbortController(), new AbortController()];
   const readDepths = () => depthOfQueues(site.queues, queueNames);
-  const metrics = createMetrics(readDepths, () => queueWatch.isWell(), drain.signal, registry);
+  const metrics = createMetrics(
+    readDepths,
+    () => queueWatch.isWell(),
+    catalog.broken,
+    drain.signal,
+    registry,
+  );
   const queueWatch = watchQueues(site.queues, drain.signal);
   const common: RunOptions = { ...own, connection: site.address.config };
   const fromWorker: Shared['fromWorker'] = (pipeline) => ({
@@ -159,6 +166,17 @@ const lookAfter = (shared: Shared, helper: Helper): Watch => {
   return { isWell: signs.isWell, over };
 };
 
+/** Logs the files that cannot be loaded, and records them, so that status and page show them. */
+const tellBroken = async ({ catalog, site, logger, queueNames }: Shared): Promise<void> => {
+  for (const { file, error } of catalog.broken) {
+    logger.error(
+      { file, code: error.code, error: error.message, hint: error.hint },
+      'a pipeline file is broken',
+    );
+    await recordFailure(site.address, { pipeline: null, job: null, queue: queueNames[0]! }, error, logger);
+  }
+};
+
 /**
  * Starts a worker, which runs until it is closed. Installs no signal handlers, and never ends the
  * process.
@@ -198,7 +216,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
   const isReady = (): boolean => watch.isWell(helper.look) && queueWatch.isWell() && !drain.signal.aborted;
   const health =
     options.health &&
-    (await serveHealth(options.health, isReady, metrics).catch(async (error: unknown) => {
+    (await serveHealth(options.health, isReady, catalog.broken, metrics).catch(async (error: unknown) => {
       await stop(0);
       throw error;
     }));
@@ -210,6 +228,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
       await health?.close();
     }
   };
+  await tellBroken(shared);
   logger.info(
     { pipelines: catalog.names, queue: site.queues.backend.label, queues: queueNames },
     'worker ready',

@@ -17,7 +17,7 @@ const published = {
 const exposed = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
   const over = new AbortController();
   const read = async () => ({ ...depth, queues: [{ queue: 'q', ...depth }] });
-  const metrics = createMetrics(read, () => true, over.signal);
+  const metrics = createMetrics(read, () => true, [], over.signal);
   const slots = async () => [{ schedule: 's', slotSeconds: 1, lateSeconds: 0 }];
   createScheduleMetrics(metrics.registry, slots, over.signal)('s', 'enqueued');
   metrics.runEnded('p', 'published');
