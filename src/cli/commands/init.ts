@@ -107,8 +107,9 @@ const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
 };
 
 const askEncoding =
-  (prompt: Prompt): AskEncoding =>
+  (prompt: Prompt, beforeAsking: () => void): AskEncoding =>
   async (file, found) => {
+    beforeAsking();
     const answers = found.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
     return found[await prompt.choice(`${file} is not UTF-8. Which texts are right?`, answers)]!;
   };
@@ -123,6 +124,27 @@ interface Asked extends ColumnFlags, ReadingFlags {
   readonly allowPrivate: boolean;
 }
 
+const secondMs = 1000;
+const quietSeconds = 2;
+
+/**
+ * Says that files are being read if that takes more than two seconds: on a terminal for how long,
+ * elsewhere on one line. Returns a function that ends it.
+ */
+const sayReading = ({ stderr }: Io): (() => void) => {
+  let seconds = 0;
+  const timer = setInterval(() => {
+    seconds += 1;
+    if (stderr.isTTY === true && seconds >= quietSeconds) stderr.write(`\rReading the files: ${seconds} s`);
+    else if (seconds === quietSeconds) stderr.write('Reading the files…\n');
+  }, secondMs);
+  return () => {
+    clearInterval(timer);
+    if (stderr.isTTY === true && seconds >= quietSeconds) stderr.write('\r\x1b[K');
+    seconds = 0;
+  };
+};
+
 /** `prompt`: undefined if nobody can be asked. */
 const writeInit = async (
   io: Io,
@@ -132,14 +154,16 @@ const writeInit = async (
 ): Promise<void> => {
   const { initText, readForInit } = await import('../../tools/init/write-init.ts');
   const { pipelineNameOf } = await import('../../tools/init/table-names.ts');
+  const rules = await columnRules(flags);
+  const endReading = sayReading(io);
   const draft = await readForInit({
     locations,
     workingDirectory: io.workingDirectory,
     allowPrivate,
     given: givenReading(flags),
-    rules: await columnRules(flags),
-    askEncoding: prompt && askEncoding(prompt),
-  });
+    rules,
+    askEncoding: prompt && askEncoding(prompt, endReading),
+  }).finally(endReading);
   const output = out === standardOutput ? io.stderr : io.stdout;
   writeLines(summaryLines(draft, output, io), output);
   const settled = prompt === undefined ? draft : await settle(draft, prompt);

@@ -100,7 +100,7 @@ export const sourceErrors = {
   },
   ETL_SOURCE_ENCODING: {
     message: '{file} is not UTF-8, and its words do not say which encoding it has{examples}',
-    hint: 'Nothing was written. Name the encoding whose texts are right: --encoding windows-1252.',
+    hint: 'Nothing was written. Name the encoding whose texts are right: --encoding {likely}.',
     retry: 'never',
     exit: usage,
   },

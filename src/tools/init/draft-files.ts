@@ -112,7 +112,8 @@ const headerOf = (
 
 const notCertain = (file: string, found: EncodingFound): EtlError => {
   const list = found.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
-  return new EtlError('ETL_SOURCE_ENCODING', { file, examples: asList(list) });
+  const likely = found[0]?.encoding ?? 'windows-1252';
+  return new EtlError('ETL_SOURCE_ENCODING', { file, likely, examples: asList(list) });
 };
 
 /** Returns a function that decides between encodings. Questions are asked one after the other. */

@@ -44,6 +44,10 @@ const usualEncoding: EncodingName = 'windows-1252';
 const usualBonus = 0.4;
 const usualScoreMin = 0.4;
 
+/** A lower score is enough if all other candidates are far behind. */
+const loneScoreMin = 0.45;
+const loneRatio = 0.6;
+
 /** Evidence by which the best candidate must lead, in words. */
 const leadMin = 0.3;
 const scoreMin = 0.55;
@@ -117,7 +121,9 @@ const rank = async (texts: Buffer, highBytes: Buffer): Promise<readonly Ranked[]
 
 const isCertain = ([first, second]: readonly Ranked[]): boolean => {
   const isUsual = ({ encoding }: Ranked): boolean => encoding === usualEncoding;
-  if (first === undefined || first.score < (isUsual(first) ? usualScoreMin : scoreMin)) return false;
+  if (first === undefined) return false;
+  const isLone = second !== undefined && second.score <= loneRatio * first.score;
+  if (first.score < (isUsual(first) ? usualScoreMin : isLone ? loneScoreMin : scoreMin)) return false;
   if (second === undefined) return true;
   const bonus = (candidate: Ranked): number => (isUsual(candidate) ? usualBonus : 0);
   const lead = first.words * (first.score - second.score) + bonus(first) - bonus(second);

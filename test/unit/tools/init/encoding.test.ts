@@ -29,6 +29,7 @@ const cases: readonly (readonly [encoding: string, texts: readonly string[]])[] 
   ['macintosh', western],
   ['windows-1250', ['Plzeň', 'České Budějovice', 'Děčín', 'Ústí nad Labem', 'Jihlava – střed', 'Žďár']],
   ['windows-1250', ['Województwo', 'małopolskie', 'łódzkie', 'śląskie', 'świętokrzyskie']],
+  ['windows-1250', ['Województwo', 'Łódzkie', 'Śląskie']],
   ['iso-8859-2', ['Łódź', 'Kraków', 'Gdańsk', 'Świętochłowice', 'Ząbkowice']],
   ['windows-1251', russian],
   ['koi8-r', russian],

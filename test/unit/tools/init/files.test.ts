@@ -1,6 +1,9 @@
 // `etl init` on whole files: dialect, header, encoding, tables, keys, and the text of the pipeline.
 
 import { existsSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -357,6 +360,23 @@ describe('the file that is written', () => {
     expect(await main(['init', ...args, '--yes'], io)).not.toBe(0);
     expect(io.stderr.text).toContain(says);
   });
+});
+
+it.each([
+  ['elsewhere', false, 'Reading the files…\n'],
+  ['on a terminal', true, '\rReading the files: 2 s'],
+])('files that take long to read are spoken of %s', async (_, isTTY, says) => {
+  const server = createServer(
+    (_request, response) => void setTimeout(() => response.end('a,b\n1,2\n'), 2500),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const io = fakeIo({ stderr: { isTTY }, workingDirectory: files.directory });
+  const url = `http://127.0.0.1:${port}/slow.csv`;
+  expect(await main(['init', url, '--allow-private', '--yes', '--force', '--out', 'slow.ts'], io)).toBe(0);
+  server.close();
+  expect(io.stderr.text).toContain(says);
+  expect(io.stderr.text.endsWith('\x1b[K')).toBe(isTTY);
 });
 
 describe('on a terminal', () => {
