@@ -113,6 +113,7 @@ const ofDelimiter = (head: Buffer, isWhole: boolean, delimiter: string, given: G
     return commented;
   return [
     ...(hasComments(head) ? [{ ...dialect, comment: commentSign }] : []),
+    ...(head.includes(`\\${quote}`) ? [{ ...dialect, escape: given.escape ?? '\\' }] : []),
     { ...dialect, trim: true },
     { ...dialect, quote: null, escape: null },
     { ...dialect, quotes: 'lenient' as const },

@@ -138,6 +138,7 @@ describe('the dialect of a file', () => {
     ['quotes that are data', 'a\tb\n1\t5" pipe\n2\t6" pipe\n', { quote: null }],
     ['a quote that is data, far from the beginning', `${people(24_000)}\n1,5" pipe`, { quote: null }],
     ['backslashes before quotes', 'a,b\n1,"say \\"hi\\", now"\n2,"x"\n', { escape: '\\' }],
+    ['a backslash before a quote, in a small file', 'a,b\n1,"x \\" y"\n2,"z"\n', { escape: '\\' }],
     ['quotes after a blank', 'a,b,c\n1, "x, y",3\n2, "z",4\n', { trim: true }],
     ['blanks around numbers', 'a,b\n 1,x\n20,y\n', { trim: true }],
     ['blanks around texts alone', 'a,b\n1, x\n20,y\n', { trim: false }],
