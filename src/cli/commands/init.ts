@@ -7,7 +7,6 @@ import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { AskEncoding } from '../../tools/init/draft-files.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
-import { columnNames } from '../../tools/init/header.ts';
 import { lossText } from '../../tools/init/loss.ts';
 import { command } from '../command.ts';
 import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
@@ -57,17 +56,14 @@ const fieldName = (header: readonly string[], index: number): string => header[i
 
 /** Returns the texts of all losses. Each is a line of the report that begins with `!`. */
 const lossesOf = (tables: readonly WrittenTable[]): readonly string[] =>
-  tables.flatMap(({ name, header, losses, decisions }) => {
-    const columns = columnNames(header);
-    return [
-      ...losses.map((loss) => `${name}: ${lossText(loss)}`),
-      ...decisions.flatMap((decision, index) =>
-        decision.losses.map(
-          (loss) => `${name}, ${fieldName(header, index)}: ${lossText(loss, columns[index])}`,
-        ),
+  tables.flatMap(({ name, header, columns, losses, decisions }) => [
+    ...losses.map((loss) => `${name}: ${lossText(loss)}`),
+    ...decisions.flatMap((decision, index) =>
+      decision.losses.map(
+        (loss) => `${name}, ${fieldName(header, index)}: ${lossText(loss, columns[index])}`,
       ),
-    ];
-  });
+    ),
+  ]);
 
 const lossLines = (losses: readonly string[], stream: Output, io: Io): readonly string[] => {
   const mark = paintFor(stream, io.env)('yellow', '!');

@@ -159,6 +159,7 @@ const writtenTable = async (
   return {
     ...draft,
     name,
+    columns: columnNames(draft.header),
     locations: await locationsOf(draft, options, drafts),
     options: Object.assign(
       {},

@@ -4,7 +4,6 @@ import type { Dialect } from '../../core/declaration.ts';
 import { formatCount, onOneLine, plural } from '../../core/wording.ts';
 import type { Decision } from './contract.ts';
 import { plainDialect } from './delimiter.ts';
-import { columnNames } from './header.ts';
 import { lossText, type Loss } from './loss.ts';
 import { shownText } from './shown-text.ts';
 
@@ -22,6 +21,8 @@ export interface WrittenTable {
   readonly encoding: string | undefined;
   readonly dialect: Dialect;
   readonly header: readonly string[];
+  /** Column name of each field of the header. */
+  readonly columns: readonly string[];
   readonly decisions: readonly Decision[];
   readonly repeats: number;
   readonly key: readonly number[] | undefined;
@@ -162,7 +163,7 @@ const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly str
 };
 
 const tableLines = (table: WrittenTable): readonly string[] => {
-  const names = columnNames(table.header);
+  const { columns: names } = table;
   const key = table.key?.map((index) => literal(names[index]!));
   const kept = names.flatMap((name, index) => (isLeftOut(table, index) ? [] : [[name, index] as const]));
   const left = names.length - kept.length;
