@@ -33,10 +33,11 @@ export const partitioningOf = (oid: string): string => `
           or exists (select from pg_amproc r
             where r.amprocfamily = o.opcfamily and r.amprocnum = 4 and r.amproclefttype = o.opcintype)),
       'partitions', coalesce((
-        select json_agg(json_build_object('schema', s.nspname, 'name', r.relname, 'bound', pg_get_expr(r.relpartbound, r.oid))
-            order by r.relname)
+        select json_agg(json_build_object('schema', s.nspname, 'name', r.relname, 'bound', b.bound) order by r.relname)
           from pg_inherits i join pg_class r on r.oid = i.inhrelid join pg_namespace s on s.oid = r.relnamespace
-          where i.inhparent = p.partrelid and r.relispartition), '[]'))
+            cross join lateral (select pg_get_expr(r.relpartbound, r.oid) as bound) b
+          -- Null: the partition was dropped while the catalogue was read.
+          where i.inhparent = p.partrelid and r.relispartition and b.bound is not null), '[]'))
     from pg_partitioned_table p join pg_opclass o on o.oid = p.partclass[0]
       left join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0] and a.attnum > 0
       left join pg_type y on y.oid = a.atttypid left join pg_collation l on l.oid = p.partcollation[0]

@@ -19,9 +19,10 @@ interface There {
 
 const partitionsThere = async (client: Client, production: string): Promise<ReadonlyMap<number, There>> => {
   const { rows } = await client.query(
-    `select c.oid, n.nspname as schema, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
+    `select c.oid, n.nspname as schema, c.relname as name, b.bound
       from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_namespace n on n.oid = c.relnamespace
-      where i.inhparent = to_regclass($1) order by c.relname`,
+        cross join lateral (select pg_get_expr(c.relpartbound, c.oid) as bound) b
+      where i.inhparent = to_regclass($1) and b.bound is not null order by c.relname`,
     [production],
   );
   return new Map(
