@@ -15,6 +15,7 @@ import {
 import { catalogueOf } from '../helpers/catalogue.ts';
 import type { Effect } from '../helpers/fault-messages.ts';
 import { openProxy } from '../helpers/fault-proxy.ts';
+import { words } from '../helpers/words.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
 const { files, database, notices, rowsOf, run, startOver } = usePipelineRuns({ workers: 2 });
@@ -185,7 +186,7 @@ describe('what is copied while a table is built, and changes then: the tables ar
     ]);
     expect(begun.join(' ')).toBe('plan load build test publish build test publish');
     expect(end).toMatchObject({
-      steps: ['plan', 'load', 'build', 'test', 'publish'].map((step) => ({ step })),
+      steps: words('connect plan load build test publish finish').map((step) => ({ step })),
       tests: [{ table: 'city' }, { table: 'state' }],
       tables: [{ strategy: 'swap' }, { strategy: 'swap' }, { strategy: 'rebuild' }],
     });
