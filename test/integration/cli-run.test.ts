@@ -123,7 +123,7 @@ describe('etl run', () => {
   it('publishes, its summary adds up, and etl status shows it; then nothing is to do, over one connection', async () => {
     const { exit, out, err } = await etl('run', pipelineFile, '--param', 'limit=1');
     expect(exit).toBe(0);
-    const [, run] = /^Published cities in .* run (\d+) \(plan /.exec(out) ?? [];
+    const [, run] = /^Published cities in .* run (\d+) \(connect /.exec(out) ?? [];
     expect(out).toMatch(/\ngeo\.city +1 +51 B +3 +1 +0 .* 2\ngeo\.total +–.* 1\n/);
     expect(out).toContain(`1 record rejected: see npx etl rejects list ${run}.`);
     expect(err).toMatch(/\[ +\d+\.\d s\] load started\n/);

@@ -66,7 +66,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a primary key that is none',
     code: 'ETL_DUPLICATE_KEY',
-    wrong: () => pipeline({ t: { ...t, guard: false }, u, sums }),
+    wrong: () => pipeline({ t: { ...t, primaryKey: ['id'] }, u, sums }),
     fixed: () => pipeline({ t: { ...t, indexes: [index('id')], comment: 'fixed' }, u, sums }),
   },
   {

@@ -320,7 +320,7 @@ it('etl init reads a compressed object of a bucket, and writes the pipeline that
   const draft = await readForInit({ locations: ['s3://init/*.gz'], workingDirectory: '/' });
   expect(await initText(draft, draft.name, 'x.ts')).toContain(`source: csv('s3://init/*.gz'),
       columns: {
-        id: column.smallint('id'), // 2 of 2, 1 to 2
+        id: column.integer('id'), // 2 of 2, 1 to 2
         name: column.text('name'), // 2 of 2
 `);
 });
