@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { FileServer } from './http-files.ts';
 import { writeNoaaFiles } from './noaa-files.ts';
 import type { S3Server } from './s3.ts';
+import { writeSettled } from './settled.ts';
 import { zipFile } from './zip-file.ts';
 import { zstdStored } from './zstd.ts';
 
@@ -19,7 +20,7 @@ const damage = (path: string): void => {
     fields[3] = 'none';
     lines[at] = fields.join(',');
   }
-  writeFileSync(path, lines.join('\n'), 'latin1');
+  writeSettled(path, lines.join('\n'), 'latin1');
 };
 
 /** Makes `directory` fit for `etl run pipelines/noaa.ts`: data, pipeline, SQL file. */
@@ -41,7 +42,7 @@ export const loadDirectly = (directory: string): void => {
 const compressFiles = (directory: string): void => {
   const data = join(directory, 'data/noaa');
   for (const name of readdirSync(data))
-    writeFileSync(join(data, name), gzipSync(readFileSync(join(data, name))));
+    writeSettled(join(data, name), gzipSync(readFileSync(join(data, name))));
 };
 
 const formats = [
@@ -54,7 +55,7 @@ const formats = [
 export const writeSemicolons = (directory: string): void => {
   for (const name of ['003hourly.txt', '004hourly.txt']) {
     const file = join(directory, 'data/noaa', name);
-    writeFileSync(file, readFileSync(file, 'latin1').replaceAll(',', ';'), 'latin1');
+    writeSettled(file, readFileSync(file, 'latin1').replaceAll(',', ';'), 'latin1');
   }
   editPipeline(
     directory,
@@ -68,7 +69,7 @@ export const packFiles = (directory: string): void => {
   writeSemicolons(directory);
   const data = join(directory, 'data/noaa');
   for (const [index, name] of readdirSync(data).toSorted().entries())
-    writeFileSync(join(data, name), formats[index % formats.length]!(readFileSync(join(data, name))));
+    writeSettled(join(data, name), formats[index % formats.length]!(readFileSync(join(data, name))));
 };
 
 /** Serves every file over HTTP, by connections that are cut off after a few of its chunks, and makes the pipeline read them there. */
@@ -95,7 +96,7 @@ export const shortenStations =
   (edit: (directory: string) => void) =>
   (directory: string): void => {
     const path = join(directory, 'data/noaa/201505station.txt');
-    writeFileSync(path, readFileSync(path, 'latin1').split('\n').slice(0, 200).join('\n') + '\n', 'latin1');
+    writeSettled(path, readFileSync(path, 'latin1').split('\n').slice(0, 200).join('\n') + '\n', 'latin1');
     edit(directory);
   };
 

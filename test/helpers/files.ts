@@ -1,9 +1,10 @@
 // Gives a test file a directory of its own for source and SQL files.
 
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
+import { writeSettled } from './settled.ts';
 
 export interface TestFiles {
   readonly directory: string;
@@ -22,9 +23,7 @@ export const useFiles = (): TestFiles => {
     write: (name, content) => {
       const path = join(directory, name);
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, content);
-      const aMinuteAgo = Date.now() / 1_000 - 60;
-      utimesSync(path, aMinuteAgo, aMinuteAgo);
+      writeSettled(path, content);
       return path;
     },
   };

@@ -2,6 +2,7 @@
 
 import { mkdirSync, readFileSync, readdirSync, writeFileSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { settle } from './settled.ts';
 
 export interface NoaaFiles {
   /** Working directory for `etl run pipelines/noaa.ts`: it holds data/noaa. */
@@ -39,5 +40,6 @@ export const writeNoaaFiles = (directory: string, records: number, files: number
     writeFileSync(join(target, `${String(file + 1).padStart(3, '0')}hourly.txt`), `${rows.join('\n')}\n`);
   }
   copyFileSync(join(source, '201505station.txt'), join(target, '201505station.txt'));
+  for (const name of readdirSync(target)) settle(join(target, name));
   return { directory, records };
 };

@@ -1,6 +1,6 @@
 // Prepares one file for loadChunk as a run would: ledger, staging, decoder; over a connection of its own.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { currentEpoch } from '../../src/ledger/run/epoch.ts';
@@ -20,6 +20,7 @@ import { sqlFile } from '../../src/pipeline/declare/sql-file.ts';
 import type { ChunkLoad } from '../../src/load/chunk/chunk.ts';
 import { landingTable } from '../../src/db/landing.ts';
 import { loadChunk } from '../../src/load/chunk/load-chunk.ts';
+import { writeSettled } from '../helpers/settled.ts';
 import { planSources } from '../../src/run/files/plan-sources.ts';
 import { openSegment } from '../../src/load/chunk/block-source.ts';
 import { createFileReader } from '../../src/load/chunk/file-reader.ts';
@@ -51,7 +52,7 @@ const planIn = async (
   directory: string,
   { path, content, options = {}, columns, filter = [] }: ChunkFile,
 ) => {
-  if (content !== undefined) await writeFile(join(directory, 'a.csv'), content);
+  if (content !== undefined) writeSettled(join(directory, 'a.csv'), content);
   const source = csv(path ?? join(directory, 'a.csv'), options);
   const table =
     columns === undefined
