@@ -84,9 +84,17 @@ const createStepClock = () => {
     [current, since] = [step, now];
     return before;
   };
+  /** Rounds the ends of steps, not their lengths, so that rounded steps add up to the rounded sum. */
   const steps = (): readonly StepTime[] => {
     enter(current);
-    return [...times].map(([step, ms]) => ({ step, seconds: rounded(ms / 1000) }));
+    let ms = 0;
+    let end = 0;
+    return [...times].map(([step, own]) => {
+      const start = end;
+      ms += own;
+      end = rounded(ms / 1000);
+      return { step, seconds: rounded(end - start) };
+    });
   };
   return { enter, steps };
 };

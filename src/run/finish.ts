@@ -8,7 +8,7 @@ import { walBytesSince } from '../db/session/server-wal.ts';
 import { adviceSecondsMin } from '../core/limits.ts';
 import type { RunResult, TableResult } from '../core/model.ts';
 import type { RunContext } from './context.ts';
-import { secondsSince } from '../core/amounts.ts';
+import { rounded, secondsSince } from '../core/amounts.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { adviceOf } from './advice.ts';
 import { fileTotals, type FileTotals } from '../ledger/run/ledger.ts';
@@ -78,7 +78,7 @@ export const finishRun = async (
   ]);
   const profiled = await adviseOn(context, runId, secondsSince(start));
   const steps = report.steps();
-  const seconds = secondsSince(start);
+  const seconds = rounded(steps.reduce((sum, one) => sum + one.seconds, 0));
   const result: RunResult = {
     runId,
     pipeline: spec.name,
