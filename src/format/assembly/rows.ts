@@ -20,12 +20,12 @@ import {
   wanted,
   windowBytes,
 } from './memory';
-import { columnBytes, lineTokenBytes, lineValueAt, tokenValueAt, tokenValueBytes } from './layouts';
-import { BACKSLASH, bitsBefore, CR, isBlank, LF, TAB, ZERO } from './bytes';
+import { columnBytes } from './layouts';
+import { BACKSLASH, bitsBefore, CR, isBlank, LF, TAB } from './bytes';
 import { encodeColumn } from './columns';
 import { forgetContents, keepDelimiters, placeFields } from './fields';
 import { isWanted } from './host';
-import { swap64 } from './put';
+import { putLine } from './tokens';
 import { isText } from './utf8';
 import {
   delimitersEnd,
@@ -36,19 +36,6 @@ import {
   lineEndsEnd,
   scanFields,
 } from './structure';
-
-/** Writes a record's line, counted from 1, into the token of the column `_line`. */
-function putLine(token: usize, line: u64): void {
-  if (load<u32>(state.isTextFormat) == 0) {
-    store<u64>(token, swap64(line), lineValueAt + 4);
-    return;
-  }
-  const end = token + lineTokenBytes;
-  let at = end;
-  for (; line != 0; line /= 10) store<u8>(--at, <u8>(ZERO + <u32>(line % 10)));
-  store<u32>(token, <u32>at, tokenValueAt);
-  store<u32>(token, <u32>(end - at), tokenValueBytes);
-}
 
 /** Results of `encodeRow` that are not addresses. */
 const isUnsure: usize = 0;

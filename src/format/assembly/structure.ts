@@ -19,6 +19,7 @@ import {
   scanStartsAt,
 } from './memory';
 import { bits, CR, LF, parities } from './bytes';
+import { irregular } from './irregular';
 import { utf8Errors } from './utf8';
 
 /** Follows the last entry of a list: larger than all addresses. */
@@ -52,37 +53,6 @@ function hasEither(a: v128, b: v128, c: v128, d: v128, one: v128, other: v128): 
       v128.or(isEither(c, one, other), isEither(d, one, other)),
     ),
   );
-}
-
-/** Shifts each bit to the next byte. `first` is the bit of the byte before the group. */
-@inline
-function follows(found: u64, first: bool): u64 {
-  return (found << 1) | <u64>first;
-}
-
-/**
- * The irregular bytes of a group: its lines, CRs, quotes, delimiters, and those inside quotes.
- * `before` is the byte before the group; `isOutside`: it is outside of quotes; `isStart`: a record
- * begins with the group.
- */
-@inline
-function irregular(
-  lines: u64,
-  returns: u64,
-  quotes: u64,
-  delimiters: u64,
-  inside: u64,
-  before: u32,
-  quote: i32,
-  delimiter: u32,
-  isOutside: bool,
-  isStart: bool,
-): u64 {
-  const afterReturn = follows(returns, before == CR) & ~lines;
-  const mayOpen = isStart || before == delimiter || before == LF || before == <u32>quote;
-  const opening = quotes & inside & ~follows(delimiters | lines | quotes, mayOpen);
-  const closed = follows(quotes & ~inside, before == <u32>quote && isOutside);
-  return afterReturn | opening | (closed & ~(delimiters | lines | quotes | returns));
 }
 
 /** A byte that means nothing, to fill a group up. */

@@ -1,6 +1,10 @@
 // Tokens: texts with a meaning, such as nulls. Their lists are hash tables: see layouts.ts.
 
+import * as state from './state';
+import { ZERO } from './bytes';
 import {
+  lineTokenBytes,
+  lineValueAt,
   tokenAt,
   tokenBytes,
   tokenKey,
@@ -8,7 +12,10 @@ import {
   tokensFirst,
   tokensPlaces,
   tokensShift,
+  tokenValueAt,
+  tokenValueBytes,
 } from './layouts';
+import { swap64 } from './put';
 
 /** Factor of the hash: 2^64 divided by the golden ratio. D. E. Knuth, TAOCP 3, 6.4. */
 const hashFactor: u64 = 0x9e3779b97f4a7c15;
@@ -41,4 +48,17 @@ export function findToken(list: usize, start: usize, end: usize): usize {
     token = list + tokensFirst + <usize>place * tokenBytes;
   }
   return 0;
+}
+
+/** Writes a record's line, counted from 1, into the token of the column `_line`. */
+export function putLine(token: usize, line: u64): void {
+  if (load<u32>(state.isTextFormat) == 0) {
+    store<u64>(token, swap64(line), lineValueAt + 4);
+    return;
+  }
+  const end = token + lineTokenBytes;
+  let at = end;
+  for (; line != 0; line /= 10) store<u8>(--at, <u8>(ZERO + <u32>(line % 10)));
+  store<u32>(token, <u32>at, tokenValueAt);
+  store<u32>(token, <u32>(end - at), tokenValueBytes);
 }
