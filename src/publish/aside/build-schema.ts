@@ -99,13 +99,6 @@ const tryDrop = async (
   }
 };
 
-/** Returns the tables that are still read. */
-const dropEach = async (client: Client, names: readonly string[]): Promise<readonly string[]> => {
-  const left: string[] = [];
-  for (const name of names) if (!(await tryDrop(client, [name], 0))) left.push(name);
-  return left;
-};
-
 /**
  * Drops the build schema. Keeps and returns tables that are still read after `waitMs`. Proved by
  * test/modes/publish-locks.test.ts, "that somebody still reads".
@@ -118,16 +111,12 @@ export const tidyBuildSchema = async (
   const deadline = performance.now() + waitMs;
   const left: string[] = [];
   const groups = await groupsIn(client, pipeline);
-  for (const names of groups.slice(0, -1))
-    if (!(await tryDrop(client, names, deadline))) left.push(...(await dropEach(client, names)));
-  const last = groups.at(-1);
-  if (
-    last !== undefined &&
-    left.length === 0 &&
-    (await tryDrop(client, last, deadline, dropSchema(pipeline)))
-  )
-    return [];
-  if (last !== undefined) left.push(...(await dropEach(client, last)));
+  for (const [place, names] of groups.entries()) {
+    const isAll = left.length === 0 && place === groups.length - 1;
+    if (await tryDrop(client, names, deadline, isAll ? dropSchema(pipeline) : '')) {
+      if (isAll) return [];
+    } else for (const name of names) if (!(await tryDrop(client, [name], 0))) left.push(name);
+  }
   if (left.length === 0) await client.query(dropSchema(pipeline));
   return left;
 };
