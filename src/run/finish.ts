@@ -8,7 +8,7 @@ import { walBytesSince } from '../db/session/server-wal.ts';
 import { adviceSecondsMin } from '../core/limits.ts';
 import type { RunResult, TableResult } from '../core/model.ts';
 import type { RunContext } from './context.ts';
-import { rounded, secondsSince } from '../core/amounts.ts';
+import { rounded } from '../core/amounts.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { adviceOf } from './advice.ts';
 import { fileTotals, type FileTotals } from '../ledger/run/ledger.ts';
@@ -41,17 +41,20 @@ const tableResults = (
     };
   });
 
-/** Beginning of the run. `start`: as performance.now(); `wal`: the server's WAL position. */
+/** The server's WAL position at the beginning of the run. */
 interface Since {
-  readonly start: number;
   readonly wal?: string | undefined;
 }
 
 /** Saves and returns advice, unless the run was short and nobody asked for its profile. */
-const adviseOn = async ({ client, spec, report }: RunContext, runId: number, seconds: number) => {
+const adviseOn = async (
+  { client, spec, report }: RunContext,
+  runId: number,
+  { steps, seconds }: Pick<RunResult, 'steps' | 'seconds'>,
+) => {
   if (!report.isProfiled && seconds < adviceSecondsMin) return {};
   const measured = report.measured();
-  const advice = adviceOf(measured, report.steps(), spec, seconds);
+  const advice = adviceOf(measured, steps, spec, seconds);
   // The run is published already, so an error here must not fail it.
   if (advice.length > 0)
     await runQuery(client, keepAdvice(runId, advice)).catch((error: unknown) =>
@@ -64,7 +67,7 @@ export const finishRun = async (
   context: RunContext,
   runId: number,
   outcome: RunResult['outcome'],
-  { start, wal }: Since,
+  { wal }: Since,
 ): Promise<RunResult> => {
   const { address, client, spec, report } = context;
   // An unchanged run is an earlier run, which saved its notices.
@@ -76,9 +79,9 @@ export const finishRun = async (
     testsOfRun(client, runId),
     heldFiles(client, spec.name),
   ]);
-  const profiled = await adviseOn(context, runId, secondsSince(start));
   const steps = report.steps();
   const seconds = rounded(steps.reduce((sum, one) => sum + one.seconds, 0));
+  const profiled = await adviseOn(context, runId, { steps, seconds });
   const result: RunResult = {
     runId,
     pipeline: spec.name,

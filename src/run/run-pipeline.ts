@@ -39,7 +39,6 @@ interface Memory {
   wal?: string | undefined;
   wasReached: boolean;
   owes: boolean;
-  readonly start: number;
 }
 
 const endOf = ({ address, settings }: PreparedRun, thrown: unknown): EtlError => {
@@ -168,12 +167,7 @@ const attempt = async (
 
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   const { address, backend, settings, fromWorker, spec, report, receivers } = prepared;
-  const memory: Memory = {
-    held: new Map(),
-    wasReached: false,
-    owes: receivers.length > 0,
-    start: performance.now(),
-  };
+  const memory: Memory = { held: new Map(), wasReached: false, owes: receivers.length > 0 };
   report.enter('connect');
   // A worker delivers notifications beside its runs, so its runs do not.
   const deliver = async (): Promise<void> => {

@@ -71,8 +71,8 @@ const lossLines = (losses: readonly string[], stream: Output, io: Io): readonly 
 };
 
 const refuseLosses = (tables: readonly WrittenTable[]): void => {
-  const losses = plural(lossesOf(tables).length, 'place');
-  if (lossesOf(tables).length > 0) throw new EtlError('ETL_LOSS', { losses });
+  const { length } = lossesOf(tables);
+  if (length > 0) throw new EtlError('ETL_LOSS', { losses: plural(length, 'place') });
 };
 
 const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
