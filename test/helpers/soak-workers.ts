@@ -63,6 +63,8 @@ const parseLine = (line: string): Readonly<Record<string, unknown>>[] => {
   }
 };
 
+const isReady = (worker: SoakWorker): boolean => worker.read('out').includes('worker ready');
+
 /** Ends by itself are noted, and a new worker takes the place a second later, as with a supervisor. */
 const restartMs = 1_000;
 
@@ -128,7 +130,7 @@ export const startFleet = (options: FleetOptions): Fleet => {
     const [worker, signal] = [chance.pick(awake), chance.pick(disturbances)];
     // One that starts can only be killed: asked to stop before it listens to signals, it ends by them; paused, it may find
     // that its first connection has timed out, and ends as it must.
-    if (signal !== 'SIGKILL' && !worker.read('out').includes('worker ready')) return;
+    if (signal !== 'SIGKILL' && !isReady(worker)) return;
     counts[signal] += 1;
     note(`worker ${worker.pid} ${signal}`);
     if (signal === 'SIGSTOP') {
@@ -153,6 +155,8 @@ export const startFleet = (options: FleetOptions): Fleet => {
   const leave = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     isLeaving = true;
     await calm();
+    // A replacement may have started a moment ago, and does not listen to signals yet.
+    while (signal === 'SIGTERM' && ![...workers].every(isReady)) await sleep(50);
     await Promise.all([...workers].map((worker) => end(worker, signal)));
   };
   for (let place = 0; place < count; place += 1) start();
