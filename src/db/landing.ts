@@ -2,7 +2,7 @@
 
 import { stagingTable } from './staging.ts';
 import type { Extent, PipelineSpec, SourceTableSpec, TableSpec } from '../core/declaration.ts';
-import { authorsPath, buildSchema, builtName, partName, type TableNames } from './names.ts';
+import { type TableNames, authorsPath, besideName, buildSchema, builtName } from './names.ts';
 
 export const namesOf = (
   spec: PipelineSpec,
@@ -12,7 +12,7 @@ export const namesOf = (
   schema: spec.schema,
   table: name,
   buildSchema: buildSchema(spec.name),
-  built: extent === 'whole' ? name : partName(name),
+  built: extent === 'whole' ? name : besideName(name, 'part'),
   path: authorsPath(spec),
   attributes,
 });

@@ -6,14 +6,20 @@ import type { AttributesSpec } from '../core/shape.ts';
 import { identifierBytesMax } from '../core/limits.ts';
 import { quoteName, type Query } from './sql.ts';
 
+/** At the end of a shortened name. */
+export const hashDigits = 8;
+
 /** Shortens a name that the server would cut; a hash at the end keeps the name unique. */
 export const fittingName = (whole: string, bytesMax = identifierBytesMax): string => {
   if (Buffer.byteLength(whole) <= bytesMax) return whole;
-  const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
+  const end = `_${createHash('sha256').update(whole).digest('hex').slice(0, hashDigits)}`;
   const start = Buffer.from(whole).subarray(0, bytesMax - end.length);
   // `stream` drops a character that was cut in half.
   return `${new TextDecoder().decode(start, { stream: true })}${end}`;
 };
+
+/** So long that the shortened names of its staging tables still begin with it and `__`. */
+export const pipelineNameMax = identifierBytesMax - '__'.length - '_'.length - hashDigits;
 
 /**
  * Schema in which a pipeline's tables are built under their final names: publishing only moves
@@ -31,20 +37,26 @@ export const authorsPath = ({ schema, searchPath }: PipelineSpec): readonly stri
 
 export const fileColumn = '_file';
 
-/** Name of the table with the rows to add. SQL files see old and new rows under `table` itself. */
-export const partName = (table: string): string => `${table}__part`;
+/**
+ * Tables beside the new one in the build schema: the rows to add (SQL files see old and new rows
+ * under the table's own name), the last record of each key, what changes, production's rows with
+ * the run's, the new rows without columns that the server fills, the columns of a partition, rows
+ * in the order of their partitions, and in a rehearsal the table with its new columns.
+ */
+const beside = ['part', 'once', 'diff', 'rebuilt', 'rows', 'shape', 'sorted', 'evolved'] as const;
+
+export const besideName = (table: string, what: (typeof beside)[number]): string =>
+  fittingName(`${table}__${what}`);
+
+export const besideNames = (table: string): readonly string[] =>
+  beside.map((what) => besideName(table, what));
 
 /** In the SQL of merged tables: a run's rows (`_new`), and the rows that they replace (`_old`). */
 export const newName = (table: string): string => `${table}_new`;
 export const oldName = (table: string): string => `${table}_old`;
 
-/** Name of a table with the last record of each key, if staging has duplicate keys. */
-export const onceName = (table: string): string => `${table}__once`;
-
-export const diffName = (table: string): string => `${table}__diff`;
-
-/** Name of the table in which production's rows and a run's rows are combined. */
-export const rebuiltName = (table: string): string => `${table}__rebuilt`;
+/** In the SQL that makes a table from its text staging: the view of these rows. */
+export const stagedName = (table: string): string => `${table}_staging`;
 
 /** Extra columns of staging tables: they order the records of a key, and mark rows to delete. */
 export const mergeColumns = { file: '_etl_file', line: '_etl_line', deleted: '_etl_deleted' } as const;

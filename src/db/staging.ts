@@ -1,7 +1,9 @@
 // Staging tables: names, DDL, and the COPY statements that fill them.
 
-import type { Dialect } from '../core/declaration.ts';
-import { fittingName } from './names.ts';
+import type { Dialect, PipelineSpec } from '../core/declaration.ts';
+import { identifierBytesMax } from '../core/limits.ts';
+import { runQuery, type Client } from './client.ts';
+import { fittingName, hashDigits } from './names.ts';
 import { quoteName, quoteNames, quoteText, type Query } from './sql.ts';
 
 const stagingSchema = 'etl_staging';
@@ -11,12 +13,15 @@ export interface StagingColumn {
   readonly type: string;
 }
 
-/** The result is unique, because a pipeline's name never contains `__` or ends in `_`. */
-export const stagingName = (pipeline: string, table: string): string => `${pipeline}__${table}`;
+/** Other pipelines' names do not begin so: a pipeline's name never contains `__` or ends in `_`. */
+export const stagingPrefix = (pipeline: string): string => `${pipeline}__`;
 
-/** Shortens a long name; only a rehearsal's name can be too long. */
+/** Shortens the names of most rehearsals, and of tables with long names. */
+const stagingName = (pipeline: string, table: string): string =>
+  fittingName(`${stagingPrefix(pipeline)}${table}`);
+
 export const stagingTable = (pipeline: string, table: string): string =>
-  quoteName(stagingSchema, fittingName(stagingName(pipeline, table)));
+  quoteName(stagingSchema, stagingName(pipeline, table));
 
 /**
  * Creates a staging table: unlogged (except in rehearsals), so a crash empties it; without
@@ -38,16 +43,36 @@ export const dropStaging = (pipeline: string, table: string): Query => ({
 });
 
 /**
+ * SQL: true if `c.relname` is the staging table of a key of `tables`, an object of JSON. Names that
+ * were shortened are known by their hash. `prefix`: SQL of what the pipeline's tables begin with.
+ */
+export const isStagingOf = (prefix: string, tables: string): string =>
+  `(starts_with(c.relname, ${prefix}) and (${tables} ? substr(c.relname, length(${prefix}) + 1)
+    or exists (select from jsonb_object_keys(${tables}) as t (name)
+      where octet_length(${prefix} || t.name) > ${identifierBytesMax}
+        and right(c.relname, ${hashDigits}) = left(encode(sha256(convert_to(${prefix} || t.name, 'UTF8')), 'hex'), ${hashDigits}))))`;
+
+/**
  * Selects the pipeline's staging tables. The name alone does not prove that a table is one: a run
  * of the pipeline must have had such a table.
  */
-export const selectStaging = (pipeline: string): Query => ({
-  text: `select substr(c.relname, length($2::text) + 1) as "table"
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = $3 and c.relkind = 'r' and starts_with(c.relname, $2::text)
-      and exists (select from etl.run r where r.pipeline = $1 and r.table_hashes ? substr(c.relname, length($2::text) + 1))`,
-  values: [pipeline, stagingName(pipeline, ''), stagingSchema],
+const selectStaging = (pipeline: string): Query => ({
+  text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $3 and c.relkind = 'r'
+      and exists (select from etl.run r where r.pipeline = $1 and ${isStagingOf('$2::text', 'r.table_hashes')})`,
+  values: [pipeline, stagingPrefix(pipeline), stagingSchema],
 });
+
+/** Drops the pipeline's staging tables except those of `kept`. The caller must hold its lock. */
+export const dropStaleStaging = async (
+  { client, spec }: { readonly client: Client; readonly spec: Pick<PipelineSpec, 'name'> },
+  kept: readonly string[],
+): Promise<void> => {
+  const { rows } = await runQuery(client, selectStaging(spec.name));
+  const names = new Set(kept.map((table) => stagingName(spec.name, table)));
+  for (const { name } of rows as readonly { readonly name: string }[])
+    if (!names.has(name)) await client.query(`drop table if exists ${quoteName(stagingSchema, name)}`);
+};
 
 export const copyText = (target: string, columns: readonly StagingColumn[]): string =>
   `copy ${target} (${quoteNames(columns.map(({ name }) => name))}) from stdin`;

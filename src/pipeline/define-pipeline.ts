@@ -58,7 +58,7 @@ interface Named {
    * Name of the pipeline in commands, logs and staging tables: lower-case letters, digits and _.
    */
   readonly name: string;
-  /** Schema of the production tables. It is created if it does not exist. */
+  /** Schema of the production tables: any name. It is created if it does not exist. */
   readonly schema: string;
   /**
    * Schemas in which your SQL (SQL files, types of column.of, `where` of an index) finds

@@ -1,64 +1,59 @@
 // Checks the names of a pipeline, its schema, its tables and its columns.
 
-import { stagingName } from '../db/staging.ts';
 import { identifierBytesMax } from '../core/limits.ts';
-import { buildSchema, fittingName, keptSchema } from '../db/names.ts';
+import { fittingName, keptSchema, pipelineNameMax } from '../db/names.ts';
+import { storable } from '../db/sql.ts';
+
+const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
-/** Letters without case, marks and digits of other scripts: psql needs no quotes for them, either. */
-const plainColumn = /^[_\p{Ll}\p{Lo}\p{Lm}][_\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}]*$/u;
 
 const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 'information_schema']);
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
 
-/**
- * Returns what is wrong with a name, or undefined. psql needs quotes for names that are not lower
- * case, so these are refused. Reserved words are allowed, because sluice quotes every name.
- */
-export const nameProblem = (name: string, pattern = plainName): string | undefined => {
+/** Returns what PostgreSQL would not accept in the name of a table, a column or an index. */
+export const nameProblem = (name: string): string | undefined => {
+  if (name === '') return '`` is empty; give a name';
   const bytes = Buffer.byteLength(name);
-  if (bytes > identifierBytesMax) {
-    const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
-    return `\`${name}\` is ${bytes} bytes long, and ${longest}; shorten it`;
-  }
-  if (pattern.test(name)) return undefined;
+  if (bytes > identifierBytesMax) return `\`${name}\` is ${bytes} bytes long, and ${longest}; shorten it`;
+  if (name.includes('\0') || !name.isWellFormed())
+    return `\`${storable(name)}\` is not a name: PostgreSQL stores neither NUL nor half of a character; leave it out`;
+  return undefined;
+};
+
+/** Returns what is wrong with the name of a pipeline or a queue, which is typed in a shell. */
+export const plainNameProblem = (name: string): string | undefined => {
+  if (plainName.test(name)) return nameProblem(name);
   const plain = plainVersion(name);
   const suggestion = plainName.test(plain) ? `, such as \`${plain}\`` : '';
   return `\`${name}\` is not a plain name; use lower-case letters, digits and _, with a letter first${suggestion}`;
 };
 
-/**
- * Refuses a derived name that is too long: PostgreSQL would truncate it without an error, so two
- * pipelines could use the same table.
- * Proved by test/unit/pipeline/names.test.ts, "a name that is derived from others".
- */
-export const derivedProblem = (
-  what: string,
-  made: string,
-  shorten = 'the name of the table',
-): string | undefined => {
-  const bytes = Buffer.byteLength(made);
-  if (bytes <= identifierBytesMax) return undefined;
-  const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
-  return `its ${what} \`${made}\` would be ${bytes} bytes long, and ${longest}; shorten ${shorten}`;
+/** Refuses a long table name from which a name is made that the author's SQL has to repeat. */
+export const writtenNameProblem = (name: string): string | undefined => {
+  const bytes = Buffer.byteLength(name);
+  return bytes > identifierBytesMax
+    ? `its name for SQL \`${name}\` would be ${bytes} bytes long, and ${longest}; shorten the name of the table`
+    : undefined;
 };
 
 export const pipelineNameProblem = (name: string): string | undefined => {
-  const problem = nameProblem(name);
+  const problem = plainNameProblem(name);
   if (problem !== undefined) return problem;
   if (name.includes('__'))
     return `\`${name}\` contains __, which separates pipeline and table in staging; use one _`;
   if (name.endsWith('_'))
     return `\`${name}\` ends in _, after which __ separates pipeline and table in staging; leave it out`;
-  const derived = derivedProblem('build schema', buildSchema(name), 'it');
-  return derived && `\`${name}\` is too long: ${derived}`;
+  if (name.length > pipelineNameMax)
+    return `\`${name}\` has ${name.length} characters, and its staging tables are named after it; use ${pipelineNameMax} at most`;
+  return undefined;
 };
 
 /** Column names that PostgreSQL reserves in every table ("System Columns" in its manual). */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']);
 
 export const columnNameProblem = (name: string): string | undefined =>
-  nameProblem(name, plainColumn) ??
+  nameProblem(name) ??
   (systemColumns.has(name)
     ? `\`${name}\` belongs to PostgreSQL, whose tables all have it; choose another name`
     : undefined);
@@ -68,19 +63,6 @@ export const schemaNameProblem = (name: string): string | undefined =>
   (reservedSchemas.has(name) || reservedSchemaPrefixes.some((prefix) => name.startsWith(prefix))
     ? `\`${name}\` belongs to ${name.startsWith('etl') ? 'sluice itself' : 'PostgreSQL'}; choose another schema`
     : undefined);
-
-export const tableNameProblem = (table: string, pipeline: string): string | undefined => {
-  const problem = nameProblem(table);
-  if (problem !== undefined) return `the name ${problem}`;
-  if (table.endsWith('_staging')) {
-    return `the name \`${table}\` ends in _staging, which sluice uses for staging tables; choose another name`;
-  }
-  return derivedProblem(
-    'staging table',
-    stagingName(pipeline, table),
-    'the name of the pipeline or of the table',
-  );
-};
 
 const plainVersion = (name: string): string =>
   name

@@ -102,6 +102,13 @@ export const oneOrMore = <Item extends z.ZodType>(item: Item, what: string) => {
   return z.union([item.transform((one) => [one]), z.array(item, must).min(1, must)], must);
 };
 
+/** An object whose keys are names of the author's. z.record would drop a key `__proto__`. */
+export const named = (what: string) =>
+  z.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    mustBe(what),
+  );
+
 /** An object without unknown keys: the message suggests the key that was probably meant. */
 export const strict = <Shape extends z.ZodRawShape>(shape: Shape, what = 'an object') =>
   z.strictObject(shape, {

@@ -26,7 +26,8 @@ import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
 import { askTogether, runQuery, withTransaction, type QueryResult } from '../db/client.ts';
 import type { RunContext, Work } from './context.ts';
 import { recordedFormats } from '../pipeline/definition.ts';
-import { dropStaleStaging, createTrustedLandings } from './make-landings.ts';
+import { dropStaleStaging } from '../db/staging.ts';
+import { createTrustedLandings } from './make-landings.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 
 const adopt = async (

@@ -1,7 +1,7 @@
 // Creates the landings, which are the empty tables that COPY fills: staging tables, or with
 // `staging: 'none'` the new tables themselves.
 
-import { createStaging, dropStaging, selectStaging } from '../db/staging.ts';
+import { createStaging, dropStaging } from '../db/staging.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
 import {
   askTogether,
@@ -30,16 +30,6 @@ export const existingLandings = async (
     [planned.map(({ table }) => table.name), planned.map(({ table }) => landingTable(spec, table))],
   );
   return new Set(rows.map(({ name }) => name));
-};
-
-/**
- * Drops staging tables except `kept`, also those of tables that are no longer declared. The caller
- * must hold the pipeline's lock.
- */
-export const dropStaleStaging = async ({ client, spec }: Work, kept: readonly string[]): Promise<void> => {
-  const { rows } = await runQuery(client, selectStaging(spec.name));
-  for (const { table } of rows as readonly { readonly table: string }[])
-    if (!kept.includes(table)) await runQuery(client, dropStaging(spec.name, table));
 };
 
 const makeDirect = async ({ client, spec }: Work, { table, staging }: PlannedTable): Promise<void> => {

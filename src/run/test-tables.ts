@@ -65,7 +65,7 @@ const othersOf = async (
     const kind = testKinds[test.kind]!;
     for (const other of (kind.per === 'set' ? kind.other?.(test) : undefined) ?? []) {
       const isOurs = tables.some(({ name }) => name === other);
-      const rows = isOurs ? nameOf(other) : quoteName(...other.split('.'));
+      const rows = isOurs ? nameOf(other) : other;
       const [columns] = await testedColumns(client, [rows]).catch((cause: unknown) => {
         throw isRefusal(cause) ? new TestRefused(test, 0, { cause }) : cause;
       });

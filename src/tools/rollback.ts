@@ -6,7 +6,7 @@ import { latestRun } from '../ledger/run/ledger.ts';
 import { publishedTables } from '../ledger/production/published-tables.ts';
 import { withClient } from '../db/client.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { dropStaleStaging } from '../run/make-landings.ts';
+import { dropStaleStaging } from '../db/staging.ts';
 import { isUnfinished } from '../run/outset.ts';
 import type { RunContext, Work } from '../run/context.ts';
 import { callOwed, callPublished } from '../run/hooks.ts';

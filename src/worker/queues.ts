@@ -2,7 +2,7 @@
 
 import { runQuery, type Client } from '../db/client.ts';
 import { EtlError } from '../core/errors/errors.ts';
-import { nameProblem } from '../pipeline/names.ts';
+import { plainNameProblem } from '../pipeline/names.ts';
 import { defaultQueue } from '../core/model.ts';
 import type { Logger } from '../core/logger.ts';
 import type { QueueBackend } from '../queue/backend.ts';
@@ -11,7 +11,7 @@ import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import type { Queues } from '../queue/job-queue.ts';
 
 export const checkQueueName = (queueName: string = defaultQueue): string => {
-  const problem = nameProblem(queueName);
+  const problem = plainNameProblem(queueName);
   if (problem === undefined) return queueName;
   throw new EtlError('ETL_USAGE', {
     problem: `the queue ${problem}`,

@@ -1,7 +1,7 @@
 // Checks a session's privileges, and that trusted roles own the schemas that a run writes.
 
 import type { PipelineSpec } from '../../core/declaration.ts';
-import { stagingName } from '../staging.ts';
+import { stagingPrefix } from '../staging.ts';
 import type { Client } from '../client.ts';
 import {
   areSame,
@@ -93,7 +93,7 @@ export const readAccess = async (client: Client, target?: Target): Promise<Acces
 
 const objectsOf = (pipeline: string): PipelineObjects => ({
   buildSchemas: [buildSchema(pipeline)],
-  stagingPrefix: stagingName(pipeline, ''),
+  stagingPrefix: stagingPrefix(pipeline),
 });
 
 export const trustFor = (client: Client, pipeline: string): Promise<Trust> =>

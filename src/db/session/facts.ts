@@ -7,6 +7,7 @@ import { poolingOf, type Pooling } from './pooler.ts';
 import { schemaVersions } from '../bookkeeping/migrate.ts';
 import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookkeeping/trust.ts';
 import { buildSchema } from '../names.ts';
+import { isStagingOf } from '../staging.ts';
 import { readAccess, type Access } from './access.ts';
 
 /** A setting's value; `number` is in bytes, seconds or the setting's unit, null for a word. */
@@ -130,8 +131,7 @@ const selectStale = `
   select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'etl_staging' and c.relkind = 'r' and not exists (
     select from newest
-    where state <> 'published' and starts_with(c.relname, pipeline || '__')
-      and table_hashes ? substr(c.relname, length(pipeline) + 3))
+    where state <> 'published' and ${isStagingOf("(pipeline || '__')", 'table_hashes')})
   order by 1`;
 
 const selectCrashes = `

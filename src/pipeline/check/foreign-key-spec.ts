@@ -19,7 +19,8 @@ export interface Reference extends TableRef {
   readonly columns: readonly string[];
 }
 
-const written = /^(?:([a-z_][a-z0-9_]*)\.)??([a-z_][a-z0-9_]*)(?:\.([a-z_][a-z0-9_]*))?$/;
+/** A name with a dot needs the object form. */
+const written = /^(?:([^.]+)\.)??([^.]+)(?:\.([^.]+))?$/s;
 
 const references = z.union(
   [

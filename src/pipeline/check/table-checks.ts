@@ -17,9 +17,9 @@ import { neededFields } from '../../format/rows/header-check.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 import { columnsMax } from '../../core/limits.ts';
 import { didYouMean } from '../../core/nearest.ts';
-import { newName, oldName } from '../../db/names.ts';
+import { besideNames, newName, oldName, stagedName } from '../../db/names.ts';
 import { timeTypes, type Known } from './declared-values.ts';
-import { derivedProblem, nameProblem } from '../names.ts';
+import { nameProblem, writtenNameProblem } from '../names.ts';
 import type { Problems } from '../problems.ts';
 import type { PublishedTable } from './modes/contract.ts';
 import { declaredMode } from './modes/registry.ts';
@@ -239,18 +239,27 @@ export const checkRelationNames = (tables: readonly TableSpec[], problems: Probl
       take(name, `an index of table ${table}`, `table ${table}, index ${name}`, "{ name: '…' }");
 };
 
-/** Refuses tables named `<table>_new` or `<table>_old`: SQL of merged tables uses such names. */
-export const checkShownNames = (tables: readonly TableSpec[], problems: Problems): void => {
-  if (tables.every(({ kind, publish }) => kind === 'source' || publish === 'replace')) return;
-  const names = tables.map(({ name }) => name);
-  for (const name of names)
-    for (const made of [newName(name), oldName(name)]) {
-      if (names.includes(made))
+/** Names under which SQL files read rows of a table, beside the table's own name. */
+const writtenNames = (table: TableSpec, tables: readonly TableSpec[]): readonly string[] => {
+  const isMergedBySql = tables.some(({ kind, publish }) => kind === 'derived' && publish !== 'replace');
+  return [
+    ...(isMergedBySql ? [newName(table.name), oldName(table.name)] : []),
+    ...(table.kind === 'source' && table.staging === 'text' ? [stagedName(table.name)] : []),
+  ];
+};
+
+/** Refuses tables with a name that is made from the name of another table while a run builds. */
+export const checkMadeNames = (tables: readonly TableSpec[], problems: Problems): void => {
+  const names = new Set(tables.map(({ name }) => name));
+  for (const table of tables) {
+    const written = writtenNames(table, tables);
+    for (const made of written) problems.at(`table ${table.name}`).add(writtenNameProblem(made));
+    for (const made of [...written, ...besideNames(table.name)])
+      if (names.has(made))
         problems
           .at(`table ${made}`)
-          .add(`SQL of merged tables reads rows of ${name} under this name; choose another name`);
-      problems.at(`table ${name}`).add(derivedProblem('name for SQL', made));
-    }
+          .add(`a run needs this name for rows of ${table.name}; choose another name`);
+  }
 };
 
 export const checkPublish = (

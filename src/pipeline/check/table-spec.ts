@@ -23,11 +23,11 @@ import { meaningOf } from '../../publish/modes/meanings.ts';
 import { indexSpec } from '../declare/index-definition.ts';
 import { madeColumns, zodObject } from '../declare/made-row.ts';
 import { isOfFiles, readServerColumns } from './server-column-spec.ts';
-import { tableNameProblem } from '../names.ts';
+import { nameProblem } from '../names.ts';
 import { lineageOf, lineageSchema, withLineage } from './lineage-spec.ts';
 import { declaredMode, publishSchema } from './modes/registry.ts';
 import { partitionBySchema } from '../declare/partition-by.ts';
-import { choice, mustBe, strict, wholeNumber, type Problems } from '../problems.ts';
+import { choice, mustBe, named, strict, wholeNumber, type Problems } from '../problems.ts';
 import { limitSchema, percentOf, shareSchema } from '../declare/share.ts';
 import { sqlFileSchema } from '../declare/sql-file.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -39,7 +39,7 @@ import {
   checkPartitions,
   checkPublish,
   checkRelationNames,
-  checkShownNames,
+  checkMadeNames,
   checkStaging,
 } from './table-checks.ts';
 import { findCycle } from '../../publish/table/table-order.ts';
@@ -81,7 +81,7 @@ const commonShape = {
 const sourceTableSchema = strict({
   ...commonShape,
   source: csvSourceSchema,
-  columns: z.record(z.string(), z.unknown(), mustBe('an object of columns')).optional(),
+  columns: named('an object of columns').optional(),
   staging: choice(['typed', 'text', 'none']).default('typed'),
   transform: sqlFileSchema.optional(),
   row: zodObject.optional(),
@@ -100,9 +100,10 @@ const derivedTableSchema = strict({
   row: zodObject.optional(),
 });
 
-const tablesSchema = z
-  .record(z.string(), z.unknown(), mustBe('an object of tables'))
-  .refine((tables) => Object.keys(tables).length > 0, 'must hold at least one table');
+const tablesSchema = named('an object of tables').refine(
+  (tables) => Object.keys(tables).length > 0,
+  'must hold at least one table',
+);
 
 /** Checks the tables in declared order. Throws ETL_DEFINITION_CYCLE for a cycle of `from`. */
 export const tableSpecs = (input: unknown, pipeline: string, problems: Problems): readonly TableSpec[] => {
@@ -110,12 +111,12 @@ export const tableSpecs = (input: unknown, pipeline: string, problems: Problems)
   if (tables === undefined) return [];
   const written = Object.entries(tables).flatMap(([name, table]) => {
     const here = problems.at(`table ${name}`);
-    here.add(tableNameProblem(name, pipeline));
+    here.add(nameProblem(name), 'the name');
     return tableSpec(name, table, Object.keys(tables), here) ?? [];
   });
   const specs = withTargets(written, problems);
   checkRelationNames(specs, problems);
-  checkShownNames(specs, problems);
+  checkMadeNames(specs, problems);
   const cycle = problems.count === 0 ? findCycle(specs) : undefined;
   if (cycle !== undefined)
     throw new EtlError('ETL_DEFINITION_CYCLE', { pipeline, cycle: cycle.join(' -> ') });

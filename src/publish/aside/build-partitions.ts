@@ -9,7 +9,15 @@ import { inTablespaceOf } from '../table/tablespace.ts';
 import { buildAsProduction, buildError, buildOwnOf, createShape, makeServerColumns } from './build-table.ts';
 import type { Building } from './building.ts';
 import { inheritStatistics, selectCollations } from './inherit.ts';
-import { builtName, fileColumn, fittingName, productionName, type TableNames } from '../../db/names.ts';
+import {
+  type TableNames,
+  besideName,
+  builtName,
+  fileColumn,
+  fittingName,
+  hashDigits,
+  productionName,
+} from '../../db/names.ts';
 import type { BuiltPartition } from '../table/tables.ts';
 import { partitionOf } from '../table/bounds.ts';
 import { refuseUnpartitionable } from '../table/partition-shape.ts';
@@ -22,7 +30,7 @@ export const createPartitioned = (partitioned: PartitionedTable): Promise<void> 
 
 const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
   const { client, names, spec, columns, required, source } = partitioned;
-  const shape = { ...names, built: fittingName(`${names.table}__shape`) };
+  const shape = { ...names, built: besideName(names.table, 'shape') };
   const [parent, like] = [builtName(names), builtName(shape)];
   await runQuery(client, createShape(shape, columns, source));
   const set = [...new Set([...required, spec.column])].map(
@@ -100,7 +108,10 @@ export const buildPartition = async (
   for (const statement of await selectCollations(client, names, whole)) await client.query(statement);
   await makeServerColumns(client, names);
   await buildOwnOf(client, whole, indexes, names);
-  const ownName = (one: string): string => fittingName(`${one}_${name.slice(whole.table.length + 1)}`);
+  const start = `${whole.table}_`;
+  // The name of a partition that was shortened is its own by the hash at its end.
+  const own = name.startsWith(start) ? name.slice(start.length) : name.slice(-hashDigits);
+  const ownName = (one: string): string => fittingName(`${one}_${own}`);
   const { serverColumns: _made, ...attributes } = names.attributes ?? {};
   await build({
     client,

@@ -7,7 +7,7 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { plural } from '../../core/wording.ts';
 import { RowsRefused } from '../table/refused-rows.ts';
 import type { Building } from './building.ts';
-import { builtName, fittingName, type TableNames } from '../../db/names.ts';
+import { type TableNames, besideName, builtName } from '../../db/names.ts';
 import { columnsOf } from '../table/table-state.ts';
 import { refuseShape } from '../table/shape.ts';
 import { partitionOf, type Partition } from '../table/bounds.ts';
@@ -177,7 +177,7 @@ export const gathered = async (
   const { client, names, spec, source } = partitioned;
   const parts = await findPartitions(client, names, spec, source, builtName(names));
   if (!isScattered(parts)) return { source, parts };
-  const sorted = quoteName(names.buildSchema, fittingName(`${names.table}__sorted`));
+  const sorted = quoteName(names.buildSchema, besideName(names.table, 'sorted'));
   await client.query(
     `create unlogged table ${sorted} as select * from ${source} order by ${quoteName(spec.column)}`,
   );

@@ -13,15 +13,41 @@ import {
   type TestedColumn,
 } from './contract.ts';
 
-const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, unknown>> | undefined => {
+/** The column that holds the values. Leave `schema` out for a table of this pipeline. */
+export interface ReferencedColumn {
+  readonly schema?: string;
+  readonly table: string;
+  readonly column: string;
+}
+
+const columnOfText = (to: string): ReferencedColumn | undefined => {
   const parts = to.split('.');
-  if (parts.length === 3 && !parts.includes(''))
-    return { table: `${parts[0]}.${parts[1]}`, column: parts[2], shown: to, isOurs: false };
-  const [table = '', column = ''] = parts;
-  if (parts.length !== 2 || column === '') {
-    add(`refers to '${to}', which must be 'table.column' or 'schema.table.column'`);
+  const [column = '', table = '', schema] = parts.toReversed();
+  if (parts.length > 3 || parts.includes('') || table === '') return undefined;
+  return schema === undefined ? { table, column } : { schema, table, column };
+};
+
+const isColumn = (to: unknown): to is ReferencedColumn => {
+  const { schema, table, column, ...more } = (
+    typeof to === 'object' && to !== null ? to : {}
+  ) as Partial<ReferencedColumn>;
+  const isText = [schema ?? '', table, column].every((one) => typeof one === 'string');
+  return isText && Object.keys(more).length === 0;
+};
+
+/** `table` of the result: a table of this pipeline, or the quoted name of another. */
+const targetOf = (to: unknown, { tables, add }: Asked): Readonly<Record<string, unknown>> | undefined => {
+  const target = typeof to === 'string' ? columnOfText(to) : to;
+  if (!isColumn(target)) {
+    const written = typeof to === 'string' ? `'${to}'` : 'something else';
+    add(
+      `refers to ${written}, which must be 'table.column', 'schema.table.column' or { schema, table, column }`,
+    );
     return undefined;
   }
+  const { schema, table, column } = target;
+  const shown = [...(schema === undefined ? [] : [schema]), table, column].join('.');
+  if (schema !== undefined) return { table: quoteName(schema, table), column, shown, isOurs: false };
   const known = tables.get(table);
   if (!tables.has(table))
     add(
@@ -29,7 +55,7 @@ const targetOf = (to: string, { tables, add }: Asked): Readonly<Record<string, u
     );
   else if (known?.includes(column) === false)
     add(`refers to \`${column}\`, which is not a column of ${table}`);
-  else return { table, column, shown: to, isOurs: true };
+  else return { table, column, shown, isOurs: true };
   return undefined;
 };
 
@@ -45,14 +71,16 @@ const over = ({ of: { isOurs } }: Pick<TestSpec, 'of'>) => (isOurs === true ? 'a
 
 export const references = {
   per: 'set',
-  /** Every value exists there; null passes: `expect.references('wban', 'station.wban')`. */
-  define: <const Name extends string>(column: Name, to: string, options: TestOptions = {}) =>
-    defineTest('references', [column], { to }, options),
-  read: ({ of: { to } }, asked) => {
-    if (typeof to === 'string') return targetOf(to, asked);
-    asked.add("needs a text such as 'station.wban'");
-    return undefined;
-  },
+  /**
+   * Every value exists there; null passes: `expect.references('wban', 'station.wban')`. A name that
+   * has a dot needs the object: `{ table: 'my.table', column: 'id' }`.
+   */
+  define: <const Name extends string>(
+    column: Name,
+    to: string | ReferencedColumn,
+    options: TestOptions = {},
+  ) => defineTest('references', [column], { to }, options),
+  read: ({ of: { to } }, asked) => targetOf(to, asked),
   other: ({ of: { table } }) => [table as string],
   over,
   failing: (spec, { rows, brought, columns, others }) => {

@@ -1,7 +1,8 @@
 // Checks that production is partitioned as declared, and whether its partitions may be replaced.
 
 import type { Client } from '../../db/client.ts';
-import { quoteText } from '../../db/sql.ts';
+import { productionName } from '../../db/names.ts';
+import { quoteName, quoteText } from '../../db/sql.ts';
 import type { PartitionSpec } from '../../core/declaration.ts';
 import type { DeclaredTable } from './tables.ts';
 import { dependentsText, isForReaders, keptForReaders, type Dependent } from './dependents.ts';
@@ -96,7 +97,7 @@ export const refuseOtherPartitioning = (table: DeclaredTable, production: Produc
       refuseShape(
         table.table,
         `its partition ${schema}.${part} ${what}`,
-        `Detach it: \`alter table ${name} detach partition ${schema}.${part}\`.`,
+        `Detach it: \`alter table ${productionName(table)} detach partition ${quoteName(schema, part)}\`.`,
       );
     if (keyOfBound(spec, bound) === undefined)
       refuse(`is for ${bound.replace(/^FOR VALUES/, 'values')}, which ${declaredText(spec)} does not make`);

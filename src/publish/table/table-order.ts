@@ -24,7 +24,11 @@ const shownNames = (table: string): readonly string[] => [table, newName(table),
 
 export const mentions = (sql: string, name: string): boolean => {
   const within = '[\\p{L}\\p{N}_$]';
-  return new RegExp(`(?<!${within})${name.replace(/\W/g, '\\$&')}(?!${within})`, 'iu').test(sql);
+  const written = name.replaceAll('"', '""');
+  return new RegExp(
+    `(?<!${within})${written.replace(/[\^$.*+?()[\]{}|/\\]/g, '\\$&')}(?!${within})`,
+    'iu',
+  ).test(sql);
 };
 
 /**

@@ -17,7 +17,14 @@ import type { BuildWhat } from '../../core/model.ts';
 import { mentions } from '../../publish/table/table-order.ts';
 import { inTablespace, wantedTablespace } from '../../publish/table/tablespace.ts';
 import { aroundSql, buildError, setNotNull } from '../../publish/aside/build-table.ts';
-import { builtName, dropBuiltTable, fileColumn, fittingName, productionName } from '../../db/names.ts';
+import {
+  besideName,
+  builtName,
+  dropBuiltTable,
+  fileColumn,
+  productionName,
+  stagedName,
+} from '../../db/names.ts';
 import { refuseHiddenRows, showRows } from '../../publish/modes/views.ts';
 import { findByHand } from '../../publish/table/by-hand.ts';
 import { columnsOf } from '../../publish/table/table-state.ts';
@@ -62,7 +69,7 @@ const fillFromSql = (
   { extent, prior, isRehearsal }: Pick<Bringing, 'extent' | 'prior' | 'isRehearsal'>,
 ): Promise<Filled> => {
   const [before, after] = aroundSql(names, isRehearsal);
-  const view = quoteName(names.buildSchema, `${table.name}_staging`);
+  const view = quoteName(names.buildSchema, stagedName(table.name));
   return withTransaction(client, async () => {
     // The build schema is first on the search path, and only we can create objects there.
     if (table.kind === 'source')
@@ -163,7 +170,7 @@ const buildPartitioned = (
     const { client, spec } = context;
     const { sql, isRehearsal = false } = bringing;
     const isMade = sql !== undefined || names.mode.rowsKnownBy === 'key';
-    const made = { ...names, built: fittingName(`${names.table}__rows`), attributes: undefined };
+    const made = { ...names, built: besideName(names.table, 'rows'), attributes: undefined };
     const filled = isMade
       ? await together(client, sql, () => fill(context, table, made, bringing))
       : undefined;

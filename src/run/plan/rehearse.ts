@@ -20,7 +20,7 @@ import { foreignKeysOf, targetAt } from '../../publish/table/foreign-keys.ts';
 import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
 import { checkTargetsOutside } from '../../publish/table/targets-outside.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { buildSchema, builtName, fittingName, productionName, authorsPath } from '../../db/names.ts';
+import { authorsPath, besideName, buildSchema, builtName, productionName } from '../../db/names.ts';
 import { checkTargets, planOver } from '../../publish/plan.ts';
 import { refuseLacking, refuseTakenNames } from '../../publish/modes/preconditions.ts';
 import { probeAttributes } from '../../publish/aside/probe.ts';
@@ -134,7 +134,7 @@ const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[])
 const rehearseEvolution = async (client: Client, plan: PublishPlan): Promise<void> => {
   const { table, builtAs, production } = plan;
   if (production === undefined || !plan.strategy.writes) return;
-  const copy = { ...table, schema: table.buildSchema, table: fittingName(`${table.table}__evolved`) };
+  const copy = { ...table, schema: table.buildSchema, table: besideName(table.table, 'evolved') };
   const { messages } = evolutionOf(copy, builtAs.columns, production);
   if (messages.length === 0) return;
   await client.query(`create table ${productionName(copy)} (like ${productionName(table)} including all)`);

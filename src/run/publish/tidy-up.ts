@@ -7,7 +7,7 @@ import { quoteName } from '../../db/sql.ts';
 import { tidyBuildSchema } from '../../publish/aside/build-schema.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { analyzePartitioned, takeWhole } from '../../publish/analyze.ts';
-import { dropStaleStaging } from '../make-landings.ts';
+import { dropStaleStaging } from '../../db/staging.ts';
 import type { RunContext, Work } from '../context.ts';
 import { firstOf } from '../../core/wording.ts';
 import { sourceNames } from '../../db/landing.ts';

@@ -1,6 +1,6 @@
 // Makes names of pipelines and tables from the names of files.
 
-import { pipelineNameProblem, schemaNameProblem, tableNameProblem } from '../../pipeline/names.ts';
+import { pipelineNameProblem, schemaNameProblem } from '../../pipeline/names.ts';
 import { snakeCase } from './header.ts';
 
 const nameCharsMax = 40;
@@ -23,14 +23,12 @@ const plain = (text: string): string =>
     .replace(/^_|_$/g, '');
 
 const isAllowed = (name: string): boolean =>
-  [pipelineNameProblem(name), schemaNameProblem(name), tableNameProblem(name, name)].every(
-    (problem) => problem === undefined,
-  );
+  [pipelineNameProblem(name), schemaNameProblem(name)].every((problem) => problem === undefined);
 
 /** Returns a name that pipelines, schemas and tables may have. */
 const asName = (words: string): string => {
   const name = (/^[a-z]/.test(words) ? words : `data_${words}`).slice(0, nameCharsMax).replace(/_+$/, '');
-  return isAllowed(name) ? name : `data_${name.replace(/_staging$/, '')}`.slice(0, nameCharsMax);
+  return isAllowed(name) ? name : `data_${name}`.slice(0, nameCharsMax);
 };
 
 /** Returns the name of the pipeline in a file. */

@@ -111,9 +111,8 @@ describe('parameters', () => {
   it.each([
     {
       name: 'tables that are not valid are found when bound',
-      region: 'X',
-      problem:
-        '\n  table t_X: the name `t_X` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `t_x`',
+      region: 'x'.repeat(64),
+      problem: `\n  table t_${'x'.repeat(64)}: the name \`t_${'x'.repeat(64)}\` is 66 bytes long, and PostgreSQL cuts names at 63; shorten it`,
     },
   ])('$name', ({ region, problem }) =>
     expect(() => bindPipeline(yearly, { params: { year: '2011', region }, directory: '/d' })).toThrow(

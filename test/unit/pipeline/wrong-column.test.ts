@@ -129,8 +129,8 @@ describeMistakes('a wrong column', withColumn, 'table obs, column wind: ', [
 
 describeMistakes('wrong columns', withKeys, 'table obs', [
   [
-    { columns: { windSpeed: column.real('Wind') } },
-    ', column windSpeed: the name `windSpeed` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `wind_speed`',
+    { columns: { ['w'.repeat(64)]: column.real('Wind') } },
+    `, column ${'w'.repeat(64)}: the name \`${'w'.repeat(64)}\` is 64 bytes long, and PostgreSQL cuts names at 63; shorten it`,
   ],
   [
     { columns: { xmin: column.integer('Wind') } },

@@ -186,10 +186,7 @@ describeMistakes('a wrong index', withIndex, 'table obs, index ', [
   ],
   [['wban', { uniqe: true }], '1: unknown key `uniqe`; did you mean `unique`?'],
   [['wban', { using: 'brin', unique: true }], '1: a brin index cannot be unique; only btree can'],
-  [
-    ['wban', { name: 'Obs-1' }],
-    '1: name `Obs-1` is not a plain name; use lower-case letters, digits and _, with a letter first, such as `obs_1`',
-  ],
+  [['wban', { name: '' }], '1: name `` is empty; give a name'],
   [['wban', { name: 'obs' }], "obs: the name is taken by table obs; give another with { name: '…' }"],
 ]);
 

@@ -1,15 +1,15 @@
 // The column _file. Modes that replace or delete the rows of single files need it.
 
 import type { IndexSpec, PublishSpec } from '../../../core/declaration.ts';
-import { fileColumn, partName } from '../../../db/names.ts';
+import { fileColumn } from '../../../db/names.ts';
 import { meaningOf } from '../../../publish/modes/meanings.ts';
-import { derivedProblem } from '../../names.ts';
+import { defaultName } from '../../names.ts';
 import type { Problems } from '../../problems.ts';
 import type { PublishedTable } from './contract.ts';
 
 /** Returns the index that finds the rows of a file. These rows are adjacent, so brin is enough. */
 export const fileIndex = (table: string): IndexSpec => ({
-  name: `${table}_${fileColumn}_idx`,
+  name: defaultName([table, fileColumn], 'idx'),
   columns: [fileColumn],
   using: 'brin',
   unique: false,
@@ -18,7 +18,7 @@ export const fileIndex = (table: string): IndexSpec => ({
 });
 
 export const checkFileColumn = (
-  { name, staging, publish }: PublishedTable<PublishSpec>,
+  { staging, publish }: PublishedTable<PublishSpec>,
   problems: Problems,
 ): void => {
   const { fileNeed } = meaningOf(publish);
@@ -26,6 +26,4 @@ export const checkFileColumn = (
     problems.add(
       `${fileNeed} need columns, because SQL does not keep the file of a row; remove staging: 'text'`,
     );
-  for (const made of [partName(name), ...(fileNeed === undefined ? [] : [fileIndex(name).name])])
-    problems.add(derivedProblem('name for appending', made));
 };

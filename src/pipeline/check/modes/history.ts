@@ -3,9 +3,8 @@
 import { z } from 'zod';
 import { changedChoices, type ColumnSpec, type HistorySpec } from '../../../core/declaration.ts';
 import { didYouMean } from '../../../core/nearest.ts';
-import { diffName, partName } from '../../../db/names.ts';
 import { filterSchema } from '../../declare/filter.ts';
-import { columnNameProblem, derivedProblem } from '../../names.ts';
+import { columnNameProblem } from '../../names.ts';
 import { choice, mustBe, strict, type Problems } from '../../problems.ts';
 import { timeTypes } from '../declared-values.ts';
 import { madeColumn } from '../made-column.ts';
@@ -59,7 +58,7 @@ export const history = {
     at: columnName.optional(),
     deleted: filterSchema,
   }).transform((written): HistorySpec => ({ ...written, at: written.at })),
-  check: ({ name, primaryKey, staging, partitionBy, publish }, known = [], columns, problems) => {
+  check: ({ primaryKey, staging, partitionBy, publish }, known = [], columns, problems) => {
     if (primaryKey.length === 0)
       problems.add("publish: 'history' needs a primaryKey, of which versions are kept; declare one");
     // checkStaging refuses 'none'.
@@ -70,8 +69,6 @@ export const history = {
     checkNames(publish, known, problems);
     refuseStagedNames(known, 'versions need', problems);
     if (publish.at !== undefined) checkTime(publish.at, primaryKey, columns, problems.at('publish.at'));
-    for (const other of [partName(name), diffName(name)])
-      problems.add(derivedProblem('name for versions', other));
   },
   complete: (table, publish) => ({
     ...table,

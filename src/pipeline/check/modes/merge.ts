@@ -3,10 +3,9 @@
 import { z } from 'zod';
 import { changedChoices, type ColumnSpec, type MergeSpec } from '../../../core/declaration.ts';
 import { didYouMean } from '../../../core/nearest.ts';
-import { diffName, mergeColumns, onceName, partName, rebuiltName } from '../../../db/names.ts';
+import { mergeColumns } from '../../../db/names.ts';
 import { neededFields } from '../../../format/rows/header-check.ts';
 import { filterSchema } from '../../declare/filter.ts';
-import { derivedProblem } from '../../names.ts';
 import { choice, mustBe, strict, type Problems } from '../../problems.ts';
 import type { Known } from '../declared-values.ts';
 import { madeColumn } from '../made-column.ts';
@@ -68,15 +67,13 @@ export const merge = {
     twice: choice(['last', 'reject']).default('last'),
     by: choice(['upsert', 'rebuild']).optional(),
   }).transform((written): MergeSpec => ({ ...written, update: written.update, newer: written.newer })),
-  check: ({ name, primaryKey, staging, publish }, known, _columns, problems) => {
+  check: ({ primaryKey, staging, publish }, known, _columns, problems) => {
     if (primaryKey.length === 0)
       problems.add("publish: 'merge' needs a primaryKey, by which rows are merged; declare one");
     if (staging !== 'typed' && publish.deleted.length > 0)
       problems.add('deleted looks at fields of records, and here SQL makes the rows; remove it');
     checkColumns(publish, primaryKey, known, problems);
     refuseStagedNames(known, 'merging needs', problems);
-    for (const other of [partName(name), onceName(name), diffName(name), rebuiltName(name)])
-      problems.add(derivedProblem('name for merging', other));
   },
   complete: (table, { deleted }) => ({ ...table, columns: [...table.columns, ...stagedFor(deleted)] }),
 } satisfies DeclaredMode<MergeSpec>;

@@ -10,7 +10,7 @@ import type { BuiltOver, Differences } from '../../table/built-over.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../../alter/keys.ts';
 import { inKeyOrderOver, rowsMin } from '../key-order.ts';
 import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merge-sql.ts';
-import { diffName, productionName } from '../../../db/names.ts';
+import { besideName, productionName } from '../../../db/names.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { rowsWithheld } from '../../refusals.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
@@ -24,7 +24,8 @@ export const atColumn = '_etl_at';
 const seenColumn = '_etl_seen';
 export const kindColumn = '_etl_kind';
 
-export const diffOf = ({ table }: BuiltOver): string => quoteName(table.buildSchema, diffName(table.table));
+export const diffOf = ({ table }: BuiltOver): string =>
+  quoteName(table.buildSchema, besideName(table.table, 'diff'));
 
 export const columnNames = ({ builtAs }: BuiltOver): readonly string[] =>
   writtenColumns(builtAs.columns).map(({ name }) => name);

@@ -7,7 +7,7 @@ import { codeOf, EtlError } from '../../../core/errors/errors.ts';
 import { createShape } from '../../aside/build-table.ts';
 import { createAs } from '../../table/storage.ts';
 import { isDeletion } from './merge-sql.ts';
-import { builtName, mergeColumns, onceName } from '../../../db/names.ts';
+import { besideName, builtName, mergeColumns } from '../../../db/names.ts';
 import { publishedColumns } from '../../table/tables.ts';
 import type { Filled, Filling, Mode } from '../contract.ts';
 
@@ -63,7 +63,7 @@ type Merged = Pick<Filled, 'rowsFrom' | 'rows' | 'deletions'>;
 const lastRecords = async (staged: Staged): Promise<Merged> => {
   const { client, names, staging, records, isTwice } = staged;
   if (!isTwice && names.mode.deletes !== true) return { rowsFrom: staging, rows: records, deletions: 0 };
-  const rowsFrom = isTwice ? quoteName(names.buildSchema, onceName(names.table)) : staging;
+  const rowsFrom = isTwice ? quoteName(names.buildSchema, besideName(names.table, 'once')) : staging;
   if (isTwice) await client.query(`create unlogged table ${rowsFrom} as ${selectLast(staged)}`);
   const deletion = isDeletion(names.mode, 'n');
   const { rows } = await client.query(

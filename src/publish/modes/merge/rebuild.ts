@@ -24,7 +24,7 @@ import {
 } from './differences.ts';
 import { keyChanges } from '../../alter/keys.ts';
 import { merge } from './merge.ts';
-import { builtName, partName, productionName, rebuiltName, type TableNames } from '../../../db/names.ts';
+import { type TableNames, besideName, builtName, productionName } from '../../../db/names.ts';
 import { isOnePiece } from '../../table/own-rows.ts';
 import { ProductionChanged, type ProductionTable } from '../../table/production.ts';
 import { placelessClause } from '../../table/table-state.ts';
@@ -125,7 +125,7 @@ const makeIndexes = async (client: Client, names: TableNames, oid: number): Prom
 
 const build = async (client: Client, over: BuiltOver, counts: Differences): Promise<Rebuilt> => {
   const { table, production } = over;
-  const names = { ...table, built: rebuiltName(table.table) };
+  const names = { ...table, built: besideName(table.table, 'rebuilt') };
   const { oid } = production!;
   const [target, diff, list] = [builtName(names), diffOf(over), quoteNames(columnNames(over))];
   const read = await readState(client, table);
@@ -219,7 +219,9 @@ export const rebuild: Strategy = {
       const { rows, versions } = await readState(client, table);
       if (rows !== read.rows || versions !== read.versions) throw new ProductionChanged();
       await client.query(
-        [`drop table ${builtName({ ...table, built: partName(table.table) })}`, ...renames].join(';\n'),
+        [`drop table ${builtName({ ...table, built: besideName(table.table, 'part') })}`, ...renames].join(
+          ';\n',
+        ),
       );
     }
     return swap.apply(client, plans);

@@ -79,7 +79,7 @@ describe('a wrong test', () => {
     [expected.references('id', 'declared.m'), 'refers to `m`, which is not a column of declared'],
     [
       expected.references('id', 'sale'),
-      "refers to 'sale', which must be 'table.column' or 'schema.table.column'",
+      "refers to 'sale', which must be 'table.column', 'schema.table.column' or { schema, table, column }",
     ],
     [expected.rows({}), 'needs min, max or change'],
     [expected.rows({ min: 2, max: 1 }), 'has a min above its max'],
@@ -121,7 +121,7 @@ it('tests are kept as data, with values as their types write them, and change no
     },
     expect.objectContaining({
       name: 'references(code)',
-      of: { table: 'other.place', column: 'name', shown: 'other.place.name', isOurs: false },
+      of: { table: '"other"."place"', column: 'name', shown: 'other.place.name', isOurs: false },
     }),
     expect.objectContaining({
       of: { min: '1', max: null },

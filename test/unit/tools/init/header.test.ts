@@ -66,7 +66,6 @@ it.each([
   ['气温.csv', 'data'],
   ['etl.csv', 'data_etl'],
   ['pg_stats.csv', 'data_pg_stats'],
-  ['orders_staging.csv', 'data_orders'],
   ['2024.csv', 'data_2024'],
 ])('the table of %s is %s', (file, name) => {
   expect(tableNames([[file]])).toEqual([name]);
