@@ -14,7 +14,7 @@ export const columns = { wban: column.text('WBAN'), wind: column.smallint('Wind'
 export const source = csv('a.csv');
 export const sql = sqlFile('a.sql');
 
-export const problemsOf = (definition: unknown): readonly string[] => {
+const problemsOf = (definition: unknown): readonly string[] => {
   const { code, details } = refusalOf(() => define(definition));
   expect(code).toBe('ETL_DEFINITION');
   return String(details.problems).split('\n  ').slice(1);
