@@ -27,6 +27,9 @@ export const pipelineNameMax = identifierBytesMax - '__'.length - '_'.length - h
  */
 export const buildSchema = (pipeline: string): string => `etl_build_${pipeline}`;
 
+/** Name, instead of a pipeline's, with which a role rehearses that may not create a schema for it. */
+export const rehearsalName = '';
+
 export const keptSchema = 'etl_kept';
 
 /** Schemas in which an author's SQL finds unqualified names. */

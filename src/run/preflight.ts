@@ -8,10 +8,11 @@ import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { refuseUntrusted, type Trust } from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { typeOf } from '../format/types/registry.ts';
+import type { QueueBackend } from '../queue/backend.ts';
 import { serverVersionMin } from '../core/limits.ts';
 import { Problems } from '../pipeline/problems.ts';
 import { authorsPath } from '../db/names.ts';
-import { readAccess, trustFor } from '../db/session/access.ts';
+import { readAccess, refuseMissing, trustFor } from '../db/session/access.ts';
 
 const selectUnknownTypes =
   'select name from pg_catalog.unnest($1::pg_catalog.text[]) as name where pg_catalog.to_regtype(name) is null';
@@ -57,31 +58,32 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
   problems.throwIfAny(pipeline);
 };
 
+interface Preflight {
+  readonly address: ServerAddress;
+  readonly backend: QueueBackend;
+  readonly spec: PipelineSpec;
+}
+
 /**
  * Checks the server and returns the owners of our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
  * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything
  * that is missing, ETL_DEFINITION naming missing schemas and types.
  */
-export const preflight = async (
-  client: Client,
-  address: ServerAddress,
-  spec: PipelineSpec,
-): Promise<Trust> => {
+export const preflight = async (client: Client, { address, backend, spec }: Preflight): Promise<Trust> => {
   await refuseSharedSessions(client, address);
   const { label } = address;
   const [access, trust] = await askTogether(client, () => [
-    readAccess(client, spec),
+    readAccess(client, backend.databaseConnectionsMax > 0, spec),
     trustFor(client, spec.name),
   ]);
-  const { version, versionNumber, isStandby, isReadOnly, user, database, encoding, missing } = access;
+  const { version, versionNumber, isStandby, isReadOnly, user, database, encoding } = access;
   if (versionNumber < serverVersionMin) throw new EtlError('ETL_SERVER_VERSION', { server: label, version });
   // A database in SQL_ASCII stores any bytes without checking or converting them.
   if (encoding !== 'UTF8') throw new EtlError('ETL_SERVER_ENCODING', { server: label, database, encoding });
   if (isStandby) throw new EtlError('ETL_STANDBY', { server: label });
   if (isReadOnly) throw new EtlError('ETL_READ_ONLY', { server: label, user });
   refuseUntrusted(trust);
-  const problem = 'the privilege is missing';
-  if (missing.length > 0) throw new EtlError('ETL_PERMISSION', { user, action: missing.join('; '), problem });
+  refuseMissing(access);
   await checkSearchPath(client, spec);
   await checkTypes(client, spec);
   return trust;

@@ -134,7 +134,7 @@ export const coordinatorContext = async (
   isRetry = false,
 ): Promise<RunContext> => {
   const { address, spec } = prepared;
-  const seen = await preflight(client, address, spec);
+  const seen = await preflight(client, prepared);
   const [, trust] = await askTogether(client, () => [setDurableCommits(client), migrate(client, seen)]);
   const locking = { client, address, spec };
   const [, epoch] = await askTogether(client, () => [takeLock(locking, isRetry), readEpoch(client)]);

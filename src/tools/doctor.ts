@@ -2,6 +2,7 @@
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import type { Client } from '../db/client.ts';
+import { curedBy } from '../db/session/access.ts';
 import { foreignHint, listed, strangeHint } from '../db/bookkeeping/trust.ts';
 import { serverStartSpreadMs, serverVersionMin, stagingTablesShown } from '../core/limits.ts';
 import {
@@ -79,7 +80,7 @@ const judgePooling = ({ pooling }: ServerFacts): Finding[] => {
 };
 
 const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {
-  const { user, database, isReadOnly, isStandby, missing } = access;
+  const { user, database, isReadOnly, isStandby, missing, cures } = access;
   const value = `${user}${isSuperuser ? ', superuser' : ''}`;
   // On a standby, every session is read-only, which the finding `role` already reports.
   if (isReadOnly && !isStandby) {
@@ -87,7 +88,11 @@ const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {
     return refuse('user', `${value}, read-only`, advice);
   }
   if (missing.length === 0) return ok('user', value);
-  return refuse('user', value, `grant what a run needs; this user may not ${missing.join('; ')}`);
+  return refuse(
+    'user',
+    value,
+    `grant what a run needs${curedBy(cures)}; this user may not ${missing.join('; ')}`,
+  );
 };
 
 const judgeConnections = ({ connectionLimits }: ServerFacts, demand: Demand): Finding[] => {
@@ -235,6 +240,6 @@ export const examineServer = async (
   address: ServerAddress,
   demand: { readonly workers: number; readonly backend: QueueBackend },
 ): Promise<readonly Finding[]> => [
-  ...findingsOf(await readServerFacts(client, address), demand),
+  ...findingsOf(await readServerFacts(client, address, demand.backend.databaseConnectionsMax > 0), demand),
   ...(await judgeQueues(demand.backend)),
 ];

@@ -16,6 +16,7 @@ import { meaningOf } from '../publish/modes/meanings.ts';
 import { namesOfTouched } from '../publish/modes/replace/touched.ts';
 import { freeBytesOf } from '../db/session/facts.ts';
 import { directAdvice } from '../run/advice.ts';
+import { chooseBackend } from '../queue/choose-backend.ts';
 import { preflight } from '../run/preflight.ts';
 import { plural } from '../core/wording.ts';
 import { isFullRefresh, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
@@ -190,7 +191,11 @@ const judgeOn = async (
   findings: Findings,
 ): Promise<void> => {
   const { spec } = definition;
-  const trust = await preflight(client, address, spec);
+  const trust = await preflight(client, {
+    address,
+    backend: chooseBackend(address, settings.redis, process.env),
+    spec,
+  });
   findings.free = (await freeBytesOf(address)) ?? null;
   const { found, known } = await schemaVersions(client, trust);
   if (found > known) throw new EtlError('ETL_SCHEMA_NEWER', { found, known });

@@ -37,7 +37,7 @@ const finding = (findings: readonly Finding[], name: string): Finding | undefine
 
 const facts = (): Promise<ServerFacts> => {
   const address = addressFromUrl(database.url);
-  return withClient(address, (client) => readServerFacts(client, address));
+  return withClient(address, (client) => readServerFacts(client, address, true));
 };
 
 const pipeline = definePipeline({

@@ -81,7 +81,7 @@ const refusals: readonly {
     statements: [],
     code: 'ETL_PERMISSION',
     missing: ({ database }) =>
-      ['etl', 'etl_queue', 'etl_staging', 'small', 'etl_build_small'].map(
+      ['etl', 'etl_queue', 'etl_staging', 'small', 'etl_build_small', 'etl_build_'].map(
         (schema) => `create schema ${schema} in database ${database}`,
       ),
   },

@@ -38,7 +38,7 @@ export const serverErrors = {
   },
   ETL_PERMISSION: {
     message: 'user {user} may not {action}: {problem}',
-    hint: 'Grant the privilege, or connect as another user.',
+    hint: 'Grant the privilege{cure}, or connect as another user.',
     retry: 'never',
     exit: failed,
   },

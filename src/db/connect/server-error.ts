@@ -35,7 +35,7 @@ export const hintOf = (thrown: unknown): string => {
 /** Converts a missing privilege to ETL_PERMISSION; returns other errors unchanged. */
 export const withPermission = ({ config }: ServerAddress, thrown: unknown): unknown => {
   if (thrown instanceof EtlError || codeOf(thrown) !== '42501') return thrown;
-  const details = { user: config.user, problem: messageOf(thrown) };
+  const details = { user: config.user, problem: messageOf(thrown), cure: '' };
   return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
 };
 

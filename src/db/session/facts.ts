@@ -178,9 +178,13 @@ const readForeignOfPipelines = async (client: Client, { foreign }: Trust): Promi
   return everywhere.foreign.filter((problem) => !foreign.includes(problem));
 };
 
-export const readServerFacts = async (client: Client, address: ServerAddress): Promise<ServerFacts> => {
+export const readServerFacts = async (
+  client: Client,
+  address: ServerAddress,
+  queuesHere: boolean,
+): Promise<ServerFacts> => {
   await readOnlyPlainTables(client);
-  const access = await readAccess(client);
+  const access = await readAccess(client, queuesHere);
   const trust = await readTrust(client);
   const bookkeeping = await readBookkeeping(client, access, trust);
   const isCurrent = bookkeeping !== undefined && bookkeeping.found === bookkeeping.known;

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runQuery, type Client } from '../../db/client.ts';
-import { quoteName, type Query } from '../../db/sql.ts';
+import { quoteName, quoteText, type Query } from '../../db/sql.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import { storageClause } from '../table/storage.ts';
 import { buildSchema, builtName, type TableNames } from '../../db/names.ts';
@@ -58,8 +58,31 @@ const selectDrops = (schema: string, tables: readonly string[]): Query => ({
 /** Tables dropped at once. Each takes several locks; a small server has some hundred. */
 const tablesPerDrop = 25;
 
-const dropSchema = (pipeline: string): string =>
-  `drop schema if exists ${quoteName(buildSchema(pipeline))} cascade`;
+/**
+ * SQL that drops a schema; but only what the role made there, if it could not create the schema
+ * again, which an administrator has created then.
+ */
+const dropSchema = (pipeline: string): string => {
+  const name = quoteName(buildSchema(pipeline));
+  return `do $etl$
+    declare made text;
+    begin
+      if has_database_privilege(current_database(), 'create')
+        and coalesce((select pg_has_role(nspowner, 'usage') from pg_namespace where oid = to_regnamespace(${quoteText(name)})), true)
+      then drop schema if exists ${name} cascade; return;
+      end if;
+      foreach made in array array(
+        select format('drop %s if exists %s cascade', o.type, o.identity)
+          from pg_depend d
+            join pg_shdepend s on s.classid = d.classid and s.objid = d.objid and s.deptype = 'o'
+              and s.dbid = (select oid from pg_database where datname = current_database())
+            cross join pg_identify_object(d.classid, d.objid, 0) o
+          where d.refclassid = 'pg_namespace'::regclass and d.refobjid = to_regnamespace(${quoteText(name)})
+            and d.classid in ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_type'::regclass) and pg_has_role(s.refobjid, 'usage')
+      ) loop execute made;
+      end loop;
+    end $etl$`;
+};
 
 const groupsIn = async (client: Client, pipeline: string): Promise<readonly (readonly string[])[]> => {
   const tables: readonly Dropped[] = (await runQuery(client, selectTables(buildSchema(pipeline)))).rows;

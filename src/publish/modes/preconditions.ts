@@ -2,6 +2,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
+import { refuseMissing, type Access } from '../../db/session/access.ts';
 import type { PublishPlan } from './contract.ts';
 import { productionName } from '../../db/names.ts';
 import { adviceTaken } from '../refusals.ts';
@@ -50,14 +51,14 @@ export const refuseLacking = async (client: Client, plans: readonly PublishPlan[
     );
   if (needed.length === 0) return;
   // A privilege on some columns may be enough, except for `delete`.
-  const { rows } = await client.query<{ user: string; action: string | null }>(
-    `select current_user as "user", string_agg(privilege || ' rows of table ' || name::regclass, '; ') as action
+  const { rows } = await client.query<Pick<Access, 'user' | 'missing' | 'cures'>>(
+    `select current_user as "user",
+        coalesce(array_agg(privilege || ' rows of table ' || name::regclass), '{}') as missing,
+        coalesce(array_agg(format('grant %s on %s to %I', privilege, name, current_user)), '{}') as cures
       from unnest($1::text[], $2::text[]) as n (name, privilege)
       where not case privilege when 'delete' then has_table_privilege(name, privilege)
         else has_any_column_privilege(name, privilege) end`,
     [needed.map(([name]) => name), needed.map(([, privilege]) => privilege)],
   );
-  const { user, action } = rows[0]!;
-  if (action !== null)
-    throw new EtlError('ETL_PERMISSION', { user, action, problem: 'the privilege is missing' });
+  refuseMissing(rows[0]!);
 };

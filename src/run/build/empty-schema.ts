@@ -21,11 +21,15 @@ export const dropBuilt = async ({ client, spec }: Work): Promise<void> => {
   ]);
 };
 
-/** Checks only a schema that others created: a new one of ours has no objects of strangers. */
+/**
+ * Checks only a schema that others created: a new one of ours has no objects of strangers. A role
+ * without `create` on the database uses the schema that is there.
+ */
 export const ensureBuildSchema = async ({ client, spec }: Work): Promise<void> => {
-  await client.query(`create schema ${quoteName(buildSchema(spec.name))}`).catch((error: unknown) => {
+  await client.query(`create schema ${quoteName(buildSchema(spec.name))}`).catch(async (error: unknown) => {
     // 23505: another session creates it now.
-    if (!['42P06', '23505'].includes(codeOf(error) ?? '')) throw error;
-    return refuseStrangers(client, spec.name);
+    if (!['42P06', '23505', '42501'].includes(codeOf(error) ?? '')) throw error;
+    const { schemas } = await refuseStrangers(client, spec.name);
+    if (schemas[buildSchema(spec.name)] === undefined) throw error;
   });
 };

@@ -20,7 +20,14 @@ import { foreignKeysOf, targetAt } from '../../publish/table/foreign-keys.ts';
 import { buildForeignKeys } from '../../publish/aside/make-foreign-keys.ts';
 import { checkTargetsOutside } from '../../publish/table/targets-outside.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { authorsPath, besideName, buildSchema, builtName, productionName } from '../../db/names.ts';
+import {
+  authorsPath,
+  besideName,
+  buildSchema,
+  builtName,
+  productionName,
+  rehearsalName,
+} from '../../db/names.ts';
 import { checkTargets, planOver } from '../../publish/plan.ts';
 import { refuseLacking, refuseTakenNames } from '../../publish/modes/preconditions.ts';
 import { probeAttributes } from '../../publish/aside/probe.ts';
@@ -165,17 +172,27 @@ const checkProduction = async (
   return new Map(targets.map(({ table }, index) => [table.table, found[index]]));
 };
 
+/** Creates the rehearsal's build schema, if the role may; returns the name to rehearse with. */
+const makeRoom = async (client: Client): Promise<string> => {
+  const { rows } = await client.query(
+    `select set_config('lock_timeout', $1, true), has_database_privilege(current_database(), 'create') as "mayCreate"`,
+    [`${lockMs}`],
+  );
+  // Two pipelines that rehearse here wait for each other if their tables have equal names.
+  if (!rows[0].mayCreate) return rehearsalName;
+  // Names of pipelines do not end in an underscore, so this schema's name is free.
+  const name = `r${randomBytes(3).toString('hex')}_`;
+  await client.query(`create schema ${quoteName(buildSchema(name))}`);
+  return name;
+};
+
 const rehearseAll = async (
   context: RehearsalContext,
   planned: readonly PlannedTable[],
 ): Promise<readonly PublishPlan[]> => {
   const { client } = context;
-  // Names of pipelines do not end in an underscore, so this schema's name is free.
-  const spec = { ...context.spec, name: `r${randomBytes(3).toString('hex')}_` };
+  const spec = { ...context.spec, name: await makeRoom(client) };
   const aside = { ...context, spec };
-  await client.query(
-    `set local lock_timeout = ${lockMs}; create schema ${quoteName(buildSchema(spec.name))}`,
-  );
   await createLandings(aside, planned, 'logged');
   const production = await checkProduction(aside, planned);
   const built = new Map<string, BuiltTable>();

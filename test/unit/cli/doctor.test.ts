@@ -27,6 +27,7 @@ const fit: ServerFacts = {
     database: 'weather',
     encoding: 'UTF8',
     missing: [],
+    cures: [],
   },
   isSuperuser: false,
   settings: {

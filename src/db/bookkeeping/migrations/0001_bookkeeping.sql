@@ -1,9 +1,6 @@
 -- The bookkeeping schema: planned runs, loaded chunks, rejects, published tables.
 -- docs/reference/schema.md describes all columns.
 
--- Schema of the staging tables of all pipelines.
-create schema if not exists etl_staging;
-
 create table etl.run (
   id              bigint generated always as identity primary key,
   pipeline        text not null,
