@@ -8,7 +8,7 @@ import type { Client } from '../db/client.ts';
 export interface QueueLink {
   readonly options: { readonly connection: BullMq.ConnectionOptions; readonly prefix?: string };
   readonly factory: BullMq.BackendFactory;
-  /** Resolves when the queues' server answers. The database is watched elsewhere. */
+  /** Resolves when the queues' server takes writes. The database is watched elsewhere. */
   readonly ping: () => Promise<unknown>;
   /** Waits until BullMQ's connections are closed. */
   readonly end: () => Promise<void>;

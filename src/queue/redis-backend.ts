@@ -127,6 +127,8 @@ const withRedis = async <T>(address: RedisAddress, use: (client: RedisClient) =>
 /** Prefix of all keys. The braces put them into one hash slot, which a Cluster requires. */
 const keyPrefix = (namespace: string): string => `{etl-${namespace}}`;
 
+const aliveSeconds = 60;
+
 const swapScript = `
   if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
   redis.call('set', KEYS[1], ARGV[2])
@@ -162,7 +164,8 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
   const connection = track(openRedis(address, patience));
   return {
     options: { connection, prefix: keyPrefix(namespace) },
-    ping: () => connection.ping(),
+    // Writes, because a Redis that is full or read-only answers, and moves no jobs.
+    ping: () => connection.set(`${keyPrefix(namespace)}:alive`, '', 'EX', aliveSeconds),
     factory: loadBullMq().createRedisBackend,
     end: async () => {
       const ended = Array.from(clients, (client) => new Promise((resolve) => client.once('end', resolve)));

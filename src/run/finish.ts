@@ -1,5 +1,7 @@
 // Ends a successful run: makes its result, and saves the advice about it.
 
+import { parse } from 'node:path';
+import { markUpToDate, nameFailures } from '../ledger/run/failure.ts';
 import { keepAdvice } from '../ledger/run/run-story.ts';
 import { heldFiles } from '../ledger/production/held-files.ts';
 import { testsOfRun } from '../ledger/run/data-tests.ts';
@@ -69,15 +71,18 @@ export const finishRun = async (
   outcome: RunResult['outcome'],
   { wal }: Since,
 ): Promise<RunResult> => {
-  const { address, client, spec, report } = context;
+  const { address, client, spec, report, file } = context;
   // An unchanged run is an earlier run, which saved its notices.
   if (outcome === 'published') await saveNotices(client, report, runId);
+  const fileName = file === undefined ? spec.name : parse(file.path).name;
   const [totals, published, serverWalBytes, tests, held] = await askTogether(client, () => [
     fileTotals(client, runId),
     publishedTables(client, runId),
     walBytesSince(client, wal),
     testsOfRun(client, runId),
     heldFiles(client, spec.name),
+    ...(outcome === 'published' ? [] : [runQuery(client, markUpToDate(spec.name))]),
+    ...(fileName === spec.name ? [] : [runQuery(client, nameFailures(fileName, spec.name))]),
   ]);
   const steps = report.steps();
   const seconds = rounded(steps.reduce((sum, one) => sum + one.seconds, 0));

@@ -3,12 +3,16 @@
 import { hostname } from 'node:os';
 import { keepFailure } from '../ledger/run/failure.ts';
 import { endRun } from '../ledger/run/run-end.ts';
-import type { ServerAddress } from '../db/connect/address.ts';
+import { namesServer, type ServerAddress } from '../db/connect/address.ts';
 import { runQuery, withClient, withTransaction, type Client } from '../db/client.ts';
 import { retryOf } from '../db/retry.ts';
 import type { EtlError } from '../core/errors/errors.ts';
-import type { Logger } from '../core/logger.ts';
+import { silentLogger, type Logger } from '../core/logger.ts';
+import { defaultQueue } from '../core/model.ts';
 import type { Receiver } from '../core/notification.ts';
+import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { findServer } from './find-server.ts';
+import type { RunOptions } from './options.ts';
 import { notifyUnkept } from './publish/at-end.ts';
 import { oweFailed, oweFailedBefore } from '../report/notify/events.ts';
 import { saveNotices } from '../report/notice-log.ts';
@@ -49,6 +53,23 @@ export const recordFailure = async (
     logger.warn({ error: cause }, 'the failure could not be recorded');
     return notify();
   });
+};
+
+/**
+ * Records an attempt that failed before its server was asked for anything, if the server is named.
+ * Nothing is set up or started for that.
+ */
+export const recordUnprepared = async (
+  pipeline: Pipeline,
+  options: RunOptions,
+  error: EtlError,
+  receivers: readonly Receiver[],
+): Promise<void> => {
+  const { databaseUrl, connection, logger = silentLogger } = options;
+  if (databaseUrl === undefined && connection === undefined && !namesServer(process.env)) return;
+  const address = await findServer({ databaseUrl, connection }, false).catch(() => undefined);
+  const failed = { pipeline: pipeline.name, job: null, queue: defaultQueue };
+  if (address !== undefined) await recordFailure(address, failed, error, logger, receivers);
 };
 
 /**

@@ -10,9 +10,9 @@ import { endRun, runOfJob } from '../ledger/run/run-end.ts';
 import { askTogether, runQuery, withClient, type Client } from '../db/client.ts';
 import { asServerError } from '../db/connect/server-error.ts';
 import { walPosition } from '../db/session/server-wal.ts';
-import { EtlError, messageOf } from '../core/errors/errors.ts';
+import { asEtlError, EtlError, messageOf } from '../core/errors/errors.ts';
 import { defaultQueue, type RunEvent, type RunResult } from '../core/model.ts';
-import type { Pipeline } from '../pipeline/define-pipeline.ts';
+import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import { FilesHeld } from '../load/files-held.ts';
 import { heldError, recordHeld, reportFiles, type KnownHeld } from './files/held-files.ts';
 import { recordMoves } from './files/moves.ts';
@@ -27,7 +27,7 @@ import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './publish/at-end.
 import type { FromWorker, RunOptions } from './options.ts';
 import { coordinatorContext, prepareRun, type PreparedRun } from './prepare.ts';
 import { tidyUp } from './publish/tidy-up.ts';
-import { endCutSessions, recordEnd, recordFailure } from './record-failure.ts';
+import { endCutSessions, recordEnd, recordFailure, recordUnprepared } from './record-failure.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
 
 interface Memory {
@@ -218,7 +218,18 @@ export const runForWorker = async (
   pipeline: Pipeline,
   options: RunOptions,
   fromWorker: FromWorker,
-): Promise<RunResult> => runPrepared(await prepareRun(pipeline, options, fromWorker, 'coordinator'));
+): Promise<RunResult> => {
+  const prepared = await prepareRun(pipeline, options, fromWorker, 'coordinator').catch(
+    async (thrown: unknown) => {
+      const error = asEtlError(thrown);
+      // A worker records what fails before the runs of its jobs.
+      if (fromWorker.jobId === undefined && isPipeline(pipeline))
+        await recordUnprepared(pipeline, options, error, pipeline.notify ?? []);
+      throw error;
+    },
+  );
+  return runPrepared(prepared);
+};
 
 /**
  * Runs a pipeline once: plans, loads, checks, builds and publishes; production changes in one step

@@ -1,12 +1,10 @@
 // A worker's metrics for Prometheus.
 
-import { basename } from 'node:path';
 import type { Gauge, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../core/limits.ts';
 import type { RunEvent } from '../core/model.ts';
 import type { LoadTimes } from '../core/profile.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
-import type { BrokenFile } from './catalog.ts';
 import { createAsker, loadPromClient } from './scrape.ts';
 
 export interface WorkerMetrics {
@@ -17,21 +15,10 @@ export interface WorkerMetrics {
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
-const showBroken = (broken: readonly BrokenFile[], registry: Registry): void => {
-  const gauge = new (loadPromClient().Gauge)({
-    name: 'sluice_pipeline_file_broken',
-    help: 'Files of the worker’s folder that it could not load',
-    labelNames: ['file'] as const,
-    registers: [registry],
-  });
-  for (const { file } of broken) gauge.set({ file: basename(file) }, 1);
-};
-
 /** Calls `readQueue` at every scrape until `over` is aborted. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
-  isQueueWell: () => boolean,
-  broken: readonly BrokenFile[],
+  isWell: () => boolean,
   over: AbortSignal,
   given?: Registry,
 ): WorkerMetrics => {
@@ -52,7 +39,7 @@ export const createMetrics = (
     buckets: [...chunkSecondsBuckets],
     registers,
   });
-  const askQueue = createAsker(readQueue, over, isQueueWell);
+  const askQueue = createAsker(readQueue, over, isWell);
   const depth: Gauge<'queue' | 'state'> = new prometheus.Gauge({
     name: 'sluice_queue_jobs',
     help: 'Runs on the queue',
@@ -65,7 +52,6 @@ export const createMetrics = (
           depth.set({ queue, state }, jobs);
     },
   });
-  showBroken(broken, registry);
   return {
     registry,
     runEnded: (pipeline, outcome) => runs.inc({ pipeline, outcome }),

@@ -17,7 +17,7 @@ export const loadPromClient = (): typeof PromClient =>
 export const createAsker = <T>(
   read: () => Promise<T>,
   signal: AbortSignal,
-  isWell: () => boolean = () => true,
+  isWell: () => boolean,
 ): (() => Promise<T | undefined>) => {
   let asking: Promise<T | undefined> | undefined;
   return async () => {

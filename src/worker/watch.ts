@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { asEtlError } from '../core/errors/errors.ts';
+import { asEtlError, messageOf } from '../core/errors/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { closeBounded, type Queues } from '../queue/job-queue.ts';
 
@@ -17,8 +17,12 @@ export interface Look {
   readonly look: (client: Client) => Promise<void>;
 }
 
+/** A server is not well when it has not answered as it should for this time. */
+const answerLateMs = 3_000;
+
 export interface Watch {
-  readonly isWell: (look: Look) => boolean;
+  /** Code of the error with which polling fails, or late; undefined: the server answered lately. */
+  readonly problemOf: (look: Look) => string | undefined;
   readonly over: Promise<void>;
 }
 
@@ -44,20 +48,20 @@ export const watchDatabase = (
   signal: AbortSignal,
 ): Watch => {
   const timetable = createTimetable(looks, signal);
-  const well = new Set<Look>();
-  const reported = new Set<Look>();
+  const answeredAt = new Map<Look, number>();
+  const problems = new Map<Look, string>();
   const fail = (look: Look, error: unknown): void => {
-    well.delete(look);
-    if (!reported.has(look)) logger.warn({ code: asEtlError(error).code }, look.problem);
-    reported.add(look);
+    const { code } = asEtlError(error);
+    if (!problems.has(look)) logger.warn({ code }, look.problem);
+    problems.set(look, code);
   };
   const watch = async (): Promise<void> => {
     let current = await timetable.next();
     const lookOn = async (client: Client): Promise<void> => {
       for (; !signal.aborted; current = await timetable.next()) {
         await current.look(client);
-        well.add(current);
-        reported.delete(current);
+        answeredAt.set(current, performance.now());
+        problems.delete(current);
       }
     };
     while (!signal.aborted)
@@ -68,32 +72,43 @@ export const watchDatabase = (
         current = await timetable.next();
       }
   };
-  return { isWell: (look) => well.has(look), over: watch() };
+  const problemOf: Watch['problemOf'] = (look) =>
+    problems.get(look) ?? lateProblem(answeredAt.get(look), look.everyMs);
+  return { problemOf, over: watch() };
 };
 
+/** A server that takes connections and never answers raises no error for a long time. */
+const lateProblem = (answeredAt: number | undefined, everyMs: number): string | undefined =>
+  answeredAt !== undefined && performance.now() - answeredAt < everyMs + answerLateMs
+    ? undefined
+    : 'no answer';
+
 const pingEveryMs = 1_000;
-/** A worker is not ready when the queues' server has not answered for this time. */
-const pingLateMs = 3_000;
 
 export interface QueueWatch {
-  readonly isWell: () => boolean;
+  readonly problem: () => string | undefined;
   readonly over: Promise<unknown>;
 }
 
-/** Asks the queues' server again and again, until `signal` is aborted, whether it is there. */
+/** Asks the queues' server again and again, until `signal` is aborted, whether jobs can be moved. */
 export const watchQueues = ({ backend, namespace }: Queues, signal: AbortSignal): QueueWatch => {
   const { ping, end, destroy } = backend.connect(namespace, 'keeps trying');
   let answeredAt = performance.now();
+  let refusal: string | undefined;
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
       // While Redis is away, one ping waits until it is back.
-      await ping().then(
-        () => (answeredAt = performance.now()),
-        () => undefined,
-      );
+      try {
+        await ping();
+        [answeredAt, refusal] = [performance.now(), undefined];
+      } catch (error) {
+        // An answer of Redis begins with its code.
+        refusal = /^[A-Z]+(?= )/.exec(messageOf(error))?.[0];
+      }
       await sleep(pingEveryMs, undefined, { signal }).catch(() => undefined);
     }
   };
   const ended = once(signal, 'abort').then(() => closeBounded(end, destroy));
-  return { isWell: () => performance.now() - answeredAt < pingLateMs, over: Promise.all([watch(), ended]) };
+  const problem = () => refusal ?? lateProblem(answeredAt, pingEveryMs);
+  return { problem, over: Promise.all([watch(), ended]) };
 };

@@ -3,6 +3,7 @@
 //
 // ready -> stopping -> closed; stopping drains its run and hands the job to another worker.
 
+import { parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { withClient } from '../db/client.ts';
@@ -28,7 +29,8 @@ import { lookForSlots } from './schedule/make-due.ts';
 import { lookForLate } from './schedule/late.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
 import { comingSlots } from './schedule/list.ts';
-import { watchDatabase, watchQueues, type QueueWatch, type Watch } from './watch.ts';
+import { createFailingLook, showStanding, type Standing } from './standing.ts';
+import { watchDatabase, watchQueues, type QueueWatch } from './watch.ts';
 
 export interface WorkerOptions
   extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
@@ -102,7 +104,11 @@ const waitingFor = (
 interface Started extends Shared {
   readonly whenReached: WhenReached;
   readonly queueWatch: QueueWatch;
+  /** What is wrong with each server that is watched. */
+  readonly servers: (() => string | undefined)[];
 }
+
+const areWell = (servers: Started['servers']): boolean => servers.every((problem) => problem() === undefined);
 
 const share = async (options: WorkerOptions): Promise<Started> => {
   const { pipelines, redis, workers, chunkBytes, workingDirectory, waitMs, registry, tracer, logger } =
@@ -118,14 +124,9 @@ const share = async (options: WorkerOptions): Promise<Started> => {
   const site = await whenReached(() => openFoundSite(found, options, queueNames));
   const [drain, abort] = [new AbortController(), new AbortController()];
   const readDepths = () => depthOfQueues(site.queues, queueNames);
-  const metrics = createMetrics(
-    readDepths,
-    () => queueWatch.isWell(),
-    catalog.broken,
-    drain.signal,
-    registry,
-  );
   const queueWatch = watchQueues(site.queues, drain.signal);
+  const servers = [queueWatch.problem];
+  const metrics = createMetrics(readDepths, () => areWell(servers), drain.signal, registry);
   const common: RunOptions = { ...own, connection: site.address.config };
   const fromWorker: Shared['fromWorker'] = (pipeline) => ({
     onChunk: (times) => metrics.chunkLoaded(pipeline, times),
@@ -135,6 +136,7 @@ const share = async (options: WorkerOptions): Promise<Started> => {
     site,
     whenReached,
     queueWatch,
+    servers,
     catalog,
     queueNames,
     metrics,
@@ -149,31 +151,49 @@ const share = async (options: WorkerOptions): Promise<Started> => {
 
 const stopReason = (): DOMException => new DOMException('the worker stops', 'AbortError');
 
-const lookAfter = (shared: Shared, helper: Helper): Watch => {
-  const { site, queueNames, metrics, logger, drain, common } = shared;
+interface Upkeep {
+  readonly standing: Standing;
+  readonly over: Promise<void>;
+}
+
+const lookAfter = (shared: Started, helper: Helper): Upkeep => {
+  const { site, catalog, queueNames, metrics, logger, drain, common, queueWatch, servers } = shared;
   const { tracer } = common;
   const readSlots = () => withClient(site.address, comingSlots);
-  const onSlot = createScheduleMetrics(metrics.registry, readSlots, drain.signal);
+  const onSlot = createScheduleMetrics(metrics.registry, readSlots, () => areWell(servers), drain.signal);
   const lostJobs = lookForLostJobs(site, queueNames, logger);
-  const slots = lookForSlots(site, { logger, tracer, onSlot });
+  const slots = lookForSlots(site, { logger, tracer, onSlot, receiversOf: shared.receiversOf });
   // A session that polls without ever waiting: its queries show that this worker is alive.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
   const late = lookForLate(shared.receiversOf, logger);
   const deliverer = createDeliverer(site, logger, drain.signal);
-  const others = watchDatabase(site.address, [lostJobs, slots, late, deliverer.look], logger, drain.signal);
+  const databaseProblem = () => signs.problemOf(helper.look);
+  servers.push(databaseProblem);
+  const { look, failing } = createFailingLook();
+  const looks = [lostJobs, slots, late, deliverer.look, look] as const;
+  const others = watchDatabase(site.address, looks, logger, drain.signal);
+  const standing: Standing = {
+    broken: catalog.broken,
+    databaseProblem,
+    queueProblem: queueWatch.problem,
+    isStopping: () => drain.signal.aborted,
+    failing,
+  };
+  showStanding(standing, metrics.registry);
   const over = Promise.all([signs.over, others.over]).then(deliverer.settled);
-  return { isWell: signs.isWell, over };
+  return { standing, over };
 };
 
 /** Logs the files that cannot be loaded, and records them, so that status and page show them. */
-const tellBroken = async ({ catalog, site, logger, queueNames }: Shared): Promise<void> => {
+const tellBroken = async ({ catalog, site, logger, queueNames, receiversOf }: Shared): Promise<void> => {
   for (const { file, error } of catalog.broken) {
     logger.error(
       { file, code: error.code, error: error.message, hint: error.hint },
       'a pipeline file is broken',
     );
-    await recordFailure(site.address, { pipeline: null, job: null, queue: queueNames[0]! }, error, logger);
+    const failed = { pipeline: parse(file).name, job: null, queue: queueNames[0]! };
+    await recordFailure(site.address, failed, error, logger, receiversOf(undefined));
   }
 };
 
@@ -189,10 +209,10 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
   const { site, whenReached, queueWatch, catalog, queueNames, metrics, logger, drain, abort } = shared;
   const { common, fromWorker } = shared;
   const helper = createHelper({ catalog, queueNames, logger, common, fromWorker, abort: abort.signal });
-  const watch = lookAfter(shared, helper);
+  const upkeep = lookAfter(shared, helper);
   const closeOthers = async (): Promise<void> => {
     drain.abort(stopReason());
-    await Promise.all([helper.close(), watch.over, queueWatch.over]);
+    await Promise.all([helper.close(), upkeep.over, queueWatch.over]);
   };
   const serve = () => serveRuns(site.queues, queueNames, coordinateAlone(shared, helper));
   const runs = await whenReached(serve).catch(async (error: unknown) => {
@@ -213,10 +233,9 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     timer.abort();
     await runs.close();
   };
-  const isReady = (): boolean => watch.isWell(helper.look) && queueWatch.isWell() && !drain.signal.aborted;
   const health =
     options.health &&
-    (await serveHealth(options.health, isReady, catalog.broken, metrics).catch(async (error: unknown) => {
+    (await serveHealth(options.health, upkeep.standing, metrics).catch(async (error: unknown) => {
       await stop(0);
       throw error;
     }));

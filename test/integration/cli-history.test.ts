@@ -98,6 +98,8 @@ describe('etl status', () => {
     expect(exit).toBe(0);
     const lines = squeezed(out).map((line) => line.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, 'WHEN'));
     expect(lines).toEqual([
+      '1 pipeline failed at the newest attempt: noaa (ETL_REJECT_LIMIT)',
+      '',
       'run pipeline state started seconds records rejected error',
       '4 other loading WHEN – 0 0',
       '3 noaa loading (process gone) WHEN – 0 0',

@@ -39,10 +39,10 @@ const watch = (looks: readonly [Look, ...Look[]], url = database.url) =>
 
 it('all looks share a connection, which is closed after the signal', async () => {
   const [often, seldom] = [noting('often', 5), noting('seldom', 40)];
-  const { over: closed, isWell } = watch([often.look, seldom.look]);
+  const { over: closed, problemOf } = watch([often.look, seldom.look]);
   await until(() => seldom.pids.length >= 3 && often.pids.length > seldom.pids.length);
   expect(new Set([...often.pids, ...seldom.pids]).size).toBe(1);
-  expect([isWell(often.look), isWell(seldom.look), reported]).toEqual([true, true, []]);
+  expect([problemOf(often.look), problemOf(seldom.look), reported]).toEqual([undefined, undefined, []]);
   over.abort();
   await closed;
   const isThere = async (): Promise<boolean> =>
@@ -63,28 +63,28 @@ it('a connection that is lost between two looks is reported once, and another on
 
 it('a look that fails is reported once until it succeeds, and does not stop the other looks', async () => {
   const [good, bad] = [noting('good', 5), noting('bad', 5)];
-  const { isWell } = watch([good.look, bad.look]);
+  const { problemOf } = watch([good.look, bad.look]);
   const problem = new EtlError('ETL_QUEUE_LOST', { queue: 'q', problem: 'gone' });
   bad.failWith(problem);
   await until(() => bad.pids.length >= 3);
-  expect(isWell(bad.look)).toBe(false);
-  await until(() => isWell(good.look));
+  expect(problemOf(bad.look)).toBe('ETL_QUEUE_LOST');
+  await until(() => problemOf(good.look) === undefined);
   expect(reported).toEqual([{ code: 'ETL_QUEUE_LOST', message: 'bad' }]);
   bad.failWith(undefined);
-  await until(() => isWell(bad.look));
+  await until(() => problemOf(bad.look) === undefined);
   bad.failWith(problem);
   await until(() => reported.length === 2);
-  expect([reported[1]?.message, isWell(bad.look)]).toEqual(['bad', false]);
+  expect([reported[1]?.message, problemOf(bad.look)]).toEqual(['bad', 'ETL_QUEUE_LOST']);
 });
 
 it('a server that is not there is reported once for each look', async () => {
   const [one, other] = [noting('one', 5), noting('other', 5)];
-  const { isWell } = watch([one.look, other.look], 'postgres://nobody@127.0.0.1:1/nothing');
+  const { problemOf } = watch([one.look, other.look], 'postgres://nobody@127.0.0.1:1/nothing');
   await until(() => reported.length >= 2);
   await sleep(50);
   expect(reported).toEqual([
     { code: 'ETL_CONNECT', message: 'one' },
     { code: 'ETL_CONNECT', message: 'other' },
   ]);
-  expect([isWell(one.look), one.pids]).toEqual([false, []]);
+  expect([problemOf(one.look), one.pids]).toEqual(['ETL_CONNECT', []]);
 });

@@ -1,5 +1,6 @@
 // What fails before there was a run is kept, and shown by `etl status` and `etl queue` by name and reason.
 
+import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, enqueue, queueState, runPipeline, schedule } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
@@ -33,27 +34,91 @@ beforeEach(async () => {
 });
 
 describe('a plain run', () => {
-  it('that does not find its file is listed by status, with the reason, and once for a while', async () => {
+  it('that does not find its file is listed by status, with the reason, each attempt by itself', async () => {
     const lost = file('lost', 'nowhere.csv');
     for (const _ of ['night', 'morning']) expect((await etl('run', lost, '--quiet')).exit).toBe(1);
     await etl('run', file('good', 'here.csv'), '--quiet');
     const { out } = await etl('status');
+    expect(out).toMatch(/^1 pipeline failed at the newest attempt: lost \(ETL_SOURCE_NOT_FOUND\)\n/);
     expect(out).toMatch(/good +published/);
     expect(out).toMatch(
       /Failures before a run began, newest first:\n[-\d]+ [:\d]+ lost on .+\n {2}ETL_SOURCE_NOT_FOUND: .*nowhere\.csv/,
     );
     const listed = JSON.parse((await etl('status', '--json')).out);
-    expect(listed).toEqual([
-      expect.objectContaining({ id: 1, pipeline: 'good', state: 'published' }),
-      expect.objectContaining({
-        id: null,
-        pipeline: 'lost',
-        state: 'failed',
-        errorCode: 'ETL_SOURCE_NOT_FOUND',
-        error: expect.stringContaining('nowhere.csv'),
-        job: null,
-      }),
-    ]);
+    const failure = expect.objectContaining({
+      id: null,
+      pipeline: 'lost',
+      state: 'failed',
+      errorCode: 'ETL_SOURCE_NOT_FOUND',
+      error: expect.stringContaining('nowhere.csv'),
+      job: null,
+    });
+    const good = expect.objectContaining({ id: 1, pipeline: 'good', state: 'published' });
+    expect(listed).toEqual([good, failure, failure]);
+  });
+
+  const early = [
+    { name: 'a definition', code: 'ETL_DEFINITION', text: 'export default definePipeline({ name: 1 });' },
+    { name: 'its file', code: 'ETL_PIPELINE_FILE', text: "throw new Error('half edited');" },
+    { name: 'a parameter', code: 'ETL_PARAM', args: ['--param', 'year=2011'] },
+    { name: 'its name', code: 'ETL_PIPELINE_UNKNOWN', run: 'gone' },
+  ];
+  it.each(early)(
+    'that fails by $name is recorded, until it succeeds',
+    async ({ code, text, args = [], run }) => {
+      const path = file('early', 'here.csv');
+      if (text !== undefined)
+        files.write('pipelines/early.ts', `import { definePipeline } from 'sluice'; ${text}`);
+      expect((await etl('run', run ?? path, ...args)).exit).not.toBe(0);
+      const pipeline = run ?? 'early';
+      expect(await kept()).toEqual([{ pipeline, code }]);
+      expect((await etl('status')).out).toContain(`newest attempt: ${pipeline} (${code})`);
+      if (run !== undefined) return;
+      await runPipeline(define('early', 'here.csv'), place());
+      expect((await etl('status')).out).not.toContain(code);
+      expect((await etl('runs')).out).toContain(code);
+    },
+  );
+
+  it('of a file with another name than its pipeline ends the failures of the file', async () => {
+    const path = `${files.directory}/elsewhere/other-name.ts`;
+    files.write('elsewhere/other-name.ts', "throw new Error('half edited');");
+    await runPipeline(define('good', 'here.csv'), place());
+    expect((await etl('run', path)).exit).not.toBe(0);
+    expect((await etl('status')).out).toContain('newest attempt: other-name (ETL_PIPELINE_FILE)');
+    files.write('elsewhere/other-name.ts', readFileSync(file('good', 'here.csv'), 'utf8'));
+    expect((await etl('run', path, '--quiet')).exit).toBe(0);
+    expect((await etl('status')).out).not.toContain('other-name');
+  });
+
+  it('of the library that is refused before it connects is recorded', async () => {
+    await runPipeline(define('good', 'here.csv'), place());
+    const asked = { ...place(), params: { year: 2011 } };
+    await failureOf(runPipeline(define('good', 'here.csv'), asked));
+    expect(await kept()).toEqual([{ pipeline: 'good', code: 'ETL_PARAM' }]);
+  });
+
+  it('that finds nothing to do ends the failures before it', async () => {
+    await runPipeline(define('good', 'here.csv'), place());
+    await failureOf(runPipeline(define('good', 'nowhere.csv'), place()));
+    const failing = async () => (await etl('status')).out.match(/^1 pipeline failed .*/)?.[0];
+    expect(await failing()).toContain('good (ETL_SOURCE_NOT_FOUND)');
+    expect((await runPipeline(define('good', 'here.csv'), place())).outcome).toBe('unchanged');
+    expect(await failing()).toBeUndefined();
+    await failureOf(runPipeline(define('good', 'nowhere.csv'), place()));
+    expect(await failing()).toContain('good (ETL_SOURCE_NOT_FOUND)');
+  });
+
+  it('that failed is not hidden by newer runs of others', async () => {
+    files.write('bad.csv', 'id\nnone\n');
+    await failureOf(runPipeline(define('bad', 'bad.csv'), place()));
+    await runPipeline(define('good', 'here.csv'), place());
+    await database.query(`insert into etl.run (pipeline, state, definition_hash, table_hashes, host, pid, workers, epoch,
+      started_at, finished_at) select 'other', 'published', '', '{}', 'h', 1, 1, gen_random_uuid(), now(), now()
+      from generate_series(1, 100)`);
+    const { out } = await etl('status');
+    expect(out).toMatch(/^1 pipeline failed at the newest attempt: bad \(ETL_REJECT_LIMIT\)\n/);
+    expect(out).toMatch(/1 +bad +failed/);
   });
 
   it('leaves an unfinished run as it is: the failure is none of its own', async () => {
@@ -69,15 +134,20 @@ describe('a plain run', () => {
     expect((await runPipeline(define('good', 'here.csv'), place())).runId).toBe(1);
   });
 
-  it('is forgotten when a thousand others failed after it', async () => {
+  it('is not forgotten when another one fails all the time', async () => {
     await failureOf(runPipeline(define('lost', 'nowhere.csv'), place()));
     await database.query(`insert into etl.failure (pipeline, queue, host, pid, error_code, error)
-      select 'often', 'default', 'h', 1, 'ETL_PARAM', n::text from generate_series(1, 1000) as n`);
-    await failureOf(runPipeline(define('newest', 'nowhere.csv'), place()));
-    const { rows } = await database.query(`select count(*)::int as n, min(error) as first,
-      count(*) filter (where pipeline = 'newest')::int as newest from etl.failure`);
-    expect(rows).toEqual([{ n: 1_000, first: expect.any(String), newest: 1 }]);
-    expect(await kept()).not.toContainEqual({ pipeline: 'lost', code: 'ETL_SOURCE_NOT_FOUND' });
+      select 'often', 'default', 'h', 1, 'ETL_PARAM', n::text from generate_series(1, 100) as n`);
+    await failureOf(runPipeline(define('often', 'nowhere.csv'), place()));
+    const counts = `select pipeline, count(*)::int as n from etl.failure group by 1 order by 1`;
+    expect((await database.query(counts)).rows).toEqual([
+      { pipeline: 'lost', n: 1 },
+      { pipeline: 'often', n: 50 },
+    ]);
+    await database.query(`insert into etl.failure (pipeline, queue, host, pid, error_code, error)
+      select 'p' || n, 'default', 'h', 1, 'ETL_PARAM', '' from generate_series(1, 5000) as n`);
+    await failureOf(runPipeline(define('often', 'nowhere.csv'), place()));
+    expect((await database.query(`select count(*)::int as n from etl.failure`)).rows).toEqual([{ n: 5_000 }]);
   });
 });
 

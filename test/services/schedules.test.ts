@@ -261,7 +261,7 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     let isAway = false;
     const ask = () =>
       isAway ? Promise.reject(new Error('away')) : withClient(addressFromUrl(database.url), comingSlots);
-    createScheduleMetrics(registry, ask, over.signal);
+    createScheduleMetrics(registry, ask, () => true, over.signal);
     for (const name of ['a', 'b', 'c']) await set(name);
     await schedule.pause('c', place());
     await setNextSlot('b', `clock_timestamp() - interval '5 minutes'`);

@@ -1,8 +1,10 @@
 // `etl run <pipeline>`: loads the files of a pipeline and publishes its tables.
 
+import { parse } from 'node:path';
 import type { ServerAddress } from '../../db/connect/address.ts';
-import { EtlError, exitCodes } from '../../core/errors/errors.ts';
+import { asEtlError, EtlError, exitCodes } from '../../core/errors/errors.ts';
 import type { RunResult } from '../../core/model.ts';
+import type { Receiver } from '../../core/notification.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { RunOptions } from '../../run/options.ts';
 import type { Tracer } from '../../report/tracer.ts';
@@ -28,6 +30,7 @@ import { paintFor } from '../paint.ts';
 import { displayLogger, openDisplay, progressModes } from '../text/display.ts';
 import { readRedis } from '../redis.ts';
 import { openServer, sayNewServer, type OpenedServer } from '../server.ts';
+import { recordEarly } from '../record-early.ts';
 import { profileLines } from '../text/profile-text.ts';
 import type { LoadedBefore } from '../text/summary.ts';
 import { withTracing } from '../tracing.ts';
@@ -142,6 +145,23 @@ const runShown = async (
   }
 };
 
+/** Loads the pipeline, and checks its parameters before an embedded server is started. */
+const prepare = async (given: GivenRun): Promise<LoadedPipeline> => {
+  let pipeline = parse(given.file).name;
+  let receivers: readonly Receiver[] = [];
+  try {
+    const loaded = await loadPipeline(given.file, given.io);
+    ({ name: pipeline, notify: receivers = [] } = loaded.pipeline);
+    const { bindPipeline } = await import('../../pipeline/bind.ts');
+    bindPipeline(loaded.pipeline, { params: given.params, directory: loaded.directory });
+    return loaded;
+  } catch (thrown) {
+    const error = asEtlError(thrown);
+    await recordEarly(given, pipeline, error, receivers);
+    throw error;
+  }
+};
+
 /** Runs a pipeline file. `asked`: source files to load again, or whose rows to delete. */
 export const runFile = async (
   given: GivenRun,
@@ -153,10 +173,7 @@ export const runFile = async (
       hint: 'Leave one out.',
     });
   const options = { ...optionsOf(given), ...asked };
-  const loaded = await loadPipeline(given.file, given.io);
-  // Checks the parameters before an embedded server is started.
-  const { bindPipeline } = await import('../../pipeline/bind.ts');
-  bindPipeline(loaded.pipeline, { params: given.params, directory: loaded.directory });
+  const loaded = await prepare(given);
   const shown = await withTracing(given, (tracer) => runShown(loaded, options, given, tracer));
   if (!given.quiet && !given.json) await printSummary(shown, given.io);
   if (shown.result.held === undefined) return;

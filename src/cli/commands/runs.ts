@@ -2,6 +2,7 @@
 
 import { EtlError } from '../../core/errors/errors.ts';
 import { runsListed } from '../../core/limits.ts';
+import type { FailingPipeline } from '../../ledger/history/failing.ts';
 import type { ListedHeld } from '../../ledger/production/held-files.ts';
 import type { RunFailure } from '../../core/model.ts';
 import type { RunDetails, RunsWanted, RunSummary, ShownState } from '../../ledger/history/history.ts';
@@ -20,11 +21,19 @@ import {
 import { clip } from '../layout.ts';
 import { parseSince } from '../parsers.ts';
 import { askServer, type GivenServer } from '../server.ts';
-import { failureLines, heldFileLines, runLines, runsLines, type RunShown } from '../text/status-text.ts';
+import {
+  failingLines,
+  failureLines,
+  heldFileLines,
+  runLines,
+  runsLines,
+  type RunShown,
+} from '../text/status-text.ts';
 
 const withLiveness = <R extends RunSummary>(run: R) => ({ ...run, processGone: isProcessGone(run) });
 
 interface Listed {
+  readonly failing: readonly FailingPipeline[];
   readonly runs: readonly RunShown[];
   readonly failures: readonly RunFailure[];
   readonly held: readonly ListedHeld[];
@@ -34,7 +43,7 @@ interface Listed {
  * Adds failures of runs that never began, and files held back. Sorted by end: running runs first,
  * then the newest.
  */
-const inOneList = ({ runs, failures, held }: Listed): readonly object[] => {
+const inOneList = ({ runs, failures, held }: Omit<Listed, 'failing'>): readonly object[] => {
   const others = failures.map(({ failedAt, ...failure }) => ({
     id: null,
     state: 'failed',
@@ -58,20 +67,30 @@ const inOneList = ({ runs, failures, held }: Listed): readonly object[] => {
   });
 };
 
-const askForRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Listed> => {
-  const { listRuns } = await import('../../ledger/history/history.ts');
+/** `isStatus`: only what counts now, which are also failing runs older than the listed ones. */
+const askForRuns = async (wanted: RunsWanted, given: GivenServer, isStatus: boolean): Promise<Listed> => {
+  const { listRuns, selectRunsOf } = await import('../../ledger/history/history.ts');
+  const { listFailing } = await import('../../ledger/history/failing.ts');
   const { failuresShown, listFailures } = await import('../../ledger/run/failure.ts');
   const { listHeld } = await import('../../ledger/production/held-files.ts');
+  const { rowsOf } = await import('../../db/client.ts');
   const { limit, state, ...others } = wanted;
   const areFailuresWanted = state === undefined || state === 'failed';
-  const found = await askServer(given, async (client): Promise<Listed> => ({
-    runs: (await listRuns(client, wanted)).map(withLiveness),
-    failures: areFailuresWanted
-      ? await listFailures(client, { ...others, limit: Math.min(limit, failuresShown) })
-      : [],
-    held: state === undefined ? await listHeld(client, { pipeline: wanted.pipeline, limit }) : [],
-  }));
-  return found ?? { runs: [], failures: [], held: [] };
+  const found = await askServer(given, async (client): Promise<Listed> => {
+    const failing = isStatus ? await listFailing(client) : [];
+    const runs = await listRuns(client, wanted);
+    const known = new Set(runs.map(({ id }) => id));
+    const older = failing.flatMap(({ run }) => (run === null || known.has(run) ? [] : [run]));
+    if (older.length > 0) runs.push(...(await rowsOf<RunSummary>(client, selectRunsOf(older))));
+    const asked = { ...others, limit: Math.min(limit, failuresShown), areCurrent: isStatus };
+    return {
+      failing,
+      runs: runs.map(withLiveness),
+      failures: areFailuresWanted ? await listFailures(client, asked) : [],
+      held: state === undefined ? await listHeld(client, { pipeline: wanted.pipeline, limit }) : [],
+    };
+  });
+  return found ?? { failing: [], runs: [], failures: [], held: [] };
 };
 
 export const askForRun = async (runId: number, given: GivenServer): Promise<RunDetails> => {
@@ -81,8 +100,8 @@ export const askForRun = async (runId: number, given: GivenServer): Promise<RunD
   throw new EtlError('ETL_RUN_UNKNOWN', { run: runId });
 };
 
-const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer> => {
-  const listed = await askForRuns(wanted, given);
+const showRuns = async (wanted: RunsWanted, given: GivenServer, isStatus = false): Promise<Answer> => {
+  const listed = await askForRuns(wanted, given, isStatus);
   const isNarrowed =
     wanted.pipeline !== undefined || wanted.state !== undefined || wanted.since !== undefined;
   return {
@@ -90,6 +109,7 @@ const showRuns = async (wanted: RunsWanted, given: GivenServer): Promise<Answer>
     isIndented: true,
     lines: ({ paint, width }) =>
       [
+        ...failingLines(listed.failing, { paint, width }),
         ...runsLines(listed.runs, paint, isNarrowed ? 'no such runs' : 'no runs yet'),
         ...failureLines(listed.failures, paint),
         ...heldFileLines(listed.held, paint),
@@ -121,15 +141,16 @@ export const statusCommand = command({
 States: planned, loading, loaded, publishing; then published, failed, stopped or cancelled. "(process gone)" after a state
 means that the run's process was killed. The next run of the pipeline continues a run that was killed, stopped by a signal,
 failed or cancelled. In JSON and in etl.run, a stopped run is "cancelled" with the error ETL_INTERRUPTED.
-A failure before the run began, such as a missing source file, has no number and is listed below the runs, as are files that
-the newest runs held back.
+Pipelines whose newest attempt failed come first. A failure before the run began, such as a missing source file, has no number
+and is listed below the runs until the pipeline succeeds (\`etl runs\` lists older ones, too), as are files that the newest runs
+held back.
 
 Examples:
   $ etl status
   $ etl status 12
   $ etl status --json | jq '.[0].state'`,
   act: (given) =>
-    given.run === undefined ? showRuns({ limit: runsListed }, given) : showRun(given.run, given),
+    given.run === undefined ? showRuns({ limit: runsListed }, given, true) : showRun(given.run, given),
 });
 
 export const runsCommand = command({

@@ -1,5 +1,6 @@
 // Text of `etl status` and `etl show`: a list of runs, and one run in detail.
 
+import type { FailingPipeline } from '../../ledger/history/failing.ts';
 import type { ListedHeld } from '../../ledger/production/held-files.ts';
 import type { RunFailure } from '../../core/model.ts';
 import type { FileSummary, RunDetails, RunSummary } from '../../ledger/history/history.ts';
@@ -49,9 +50,22 @@ export const runsLines = (runs: readonly RunShown[], paint: Paint, none: string)
   return alignTitled(titles, rows, ['right', ...left(3), ...right(3), 'left'], paint);
 };
 
+const failingShown = 20;
+
 /** Returns an empty line, the title and the lines; nothing if there are no lines. */
 const section = (lines: readonly string[], title?: string): string[] =>
   lines.length === 0 ? [] : ['', ...(title === undefined ? [] : [title]), ...lines];
+
+export const failingLines = (
+  failing: readonly FailingPipeline[],
+  { paint, width }: Pick<Look, 'paint' | 'width'>,
+): string[] => {
+  if (failing.length === 0) return [];
+  const names = failing.map(({ pipeline, errorCode }) => `${visibleText(pipeline)} (${errorCode})`);
+  const text = `failed at the newest attempt: ${firstOf(names, failingShown).join(', ')}`;
+  const lines = wrap(`${plural(failing.length, 'pipeline')} ${text}`, width);
+  return [...lines.map((line) => paint('red', line)), ''];
+};
 
 export const failureLines = (failures: readonly RunFailure[], paint: Paint): string[] => {
   const lines = failures.flatMap(({ failedAt, pipeline, job, host, errorCode, error }) => {

@@ -295,6 +295,9 @@ source_file: reading integer not null default 0
 source_file: run_id bigint not null
 source_file: source text not null default 'file'::text
 source_file: table_name text not null
+up_to_date: PRIMARY KEY (pipeline)
+up_to_date: checked_at timestamp with time zone not null
+up_to_date: pipeline text not null
 `
   .trim()
   .split('\n');

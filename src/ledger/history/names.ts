@@ -8,7 +8,7 @@ import { nearest } from '../../core/nearest.ts';
 import { firstOf } from '../../core/wording.ts';
 
 export const selectPipelineNames: Query = {
-  text: 'select distinct pipeline as name from etl.run order by 1',
+  text: 'select pipeline as name from etl.run union select pipeline from etl.failure where pipeline is not null order by 1',
 };
 
 export const noPipeline = 'there is no run of a pipeline';

@@ -13,8 +13,10 @@ import type { Query } from '../../db/sql.ts';
 import { asEtlError } from '../../core/errors/errors.ts';
 import { scheduleCheckMs, slotLateMs } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { Receiver } from '../../core/notification.ts';
 import type { Queues } from '../../queue/job-queue.ts';
 import { restoreRuns, runIsOpen, bullNameOf } from '../../queue/run-queue.ts';
+import { oweFailedBefore } from '../../report/notify/events.ts';
 import { traceSending } from '../../report/job-trace.ts';
 import type { Tracer } from '../../report/tracer.ts';
 import type { Site } from '../site.ts';
@@ -23,9 +25,13 @@ import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
 
-interface SlotOptions {
+interface EnqueueOptions {
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
+  readonly receiversOf?: (pipeline: string) => readonly Receiver[];
+}
+
+interface SlotOptions extends EnqueueOptions {
   readonly onSlot: (schedule: string, outcome: SlotOutcome) => void;
 }
 
@@ -39,7 +45,7 @@ export const isBusy = async (queues: Queues, row: store.ScheduleRow): Promise<bo
  */
 const forEachRow = async (
   client: Client,
-  logger: Logger,
+  { logger, receiversOf }: EnqueueOptions,
   selects: readonly ((except: readonly string[]) => Query)[],
   deal: (row: store.ScheduleRow) => Promise<() => void>,
 ): Promise<void> => {
@@ -59,10 +65,16 @@ const forEachRow = async (
     } catch (thrown) {
       if (seen.length === before) throw thrown;
       const { name, pipeline, job, queue } = seen.at(-1)!;
-      const { code, message: error } = asEtlError(thrown);
-      logger.warn({ schedule: name, code, error }, 'the run of a schedule cannot be enqueued');
-      const host = hostname();
-      await keepFailure(client, { pipeline, job, queue, host, pid: process.pid, errorCode: code, error });
+      const error = asEtlError(thrown);
+      const { code: errorCode, message } = error;
+      logger.warn(
+        { schedule: name, code: errorCode, error: message },
+        'the run of a schedule cannot be enqueued',
+      );
+      const [host, pid] = [hostname(), process.pid];
+      const failure = { pipeline, job, queue, host, pid, errorCode, error: message };
+      const notify = () => oweFailedBefore(client, receiversOf?.(pipeline) ?? [], pipeline, error);
+      await keepFailure(client, failure, notify, true);
     }
     if (seen.length === before) return;
   }
@@ -81,8 +93,8 @@ const messages: Readonly<Record<SlotOutcome, string>> = {
   missed: 'a slot was missed: no worker ran',
 };
 
-const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptions): Promise<void> =>
-  forEachRow(client, logger, [store.selectDue, store.selectOverdue], async (row) => {
+const decideDue = (client: Client, queues: Queues, options: SlotOptions): Promise<void> =>
+  forEachRow(client, options, [store.selectDue, store.selectOverdue], async (row) => {
     const { name, cron, timeZone, nextSlot, now } = row;
     const calendar = readCalendar(name, cron, timeZone);
     const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
@@ -93,7 +105,8 @@ const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptio
     await runQuery(client, store.moveOn(name, slot, outcome, next));
     await runQuery(client, store.recordDecision({ name, slot, first, outcome, job }));
     return () => {
-      onSlot(name, outcome);
+      const { logger } = options;
+      options.onSlot(name, outcome);
       const fields = { schedule: name, slot: calendar.show(slot.getTime()) };
       logger[outcome === 'enqueued' ? 'info' : 'warn'](fields, messages[outcome]);
       if (first !== undefined)
@@ -104,21 +117,16 @@ const decideDue = (client: Client, queues: Queues, { logger, onSlot }: SlotOptio
     };
   });
 
-export const enqueuePending = (
-  client: Client,
-  queues: Queues,
-  logger: Logger,
-  tracer: Tracer | undefined,
-): Promise<void> =>
-  forEachRow(client, logger, [store.selectPending], async (row) => {
+export const enqueuePending = (client: Client, queues: Queues, options: EnqueueOptions): Promise<void> =>
+  forEachRow(client, options, [store.selectPending], async (row) => {
     const { data, ...own } = store.runJobOf(row);
     await traceSending(
-      { tracer, queueName: bullNameOf(row.jobQueue!), pipeline: row.pipeline },
+      { tracer: options.tracer, queueName: bullNameOf(row.jobQueue!), pipeline: row.pipeline },
       (trace) => restoreRuns(queues, [{ ...own, data: { ...data, ...(trace && { trace }) } }]),
       () => own.job,
     );
     await runQuery(client, store.recordEnqueued(row.name));
-    return () => logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
+    return () => options.logger.info({ schedule: row.name, job: row.job }, 'enqueued a run of a schedule');
   });
 
 export const lookForSlots = ({ queues }: Site, options: SlotOptions): Look => ({
@@ -126,6 +134,6 @@ export const lookForSlots = ({ queues }: Site, options: SlotOptions): Look => ({
   problem: 'the server cannot be queried for schedules',
   look: async (client) => {
     await decideDue(client, queues, options);
-    await enqueuePending(client, queues, options.logger, options.tracer);
+    await enqueuePending(client, queues, options);
   },
 });

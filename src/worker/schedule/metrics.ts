@@ -12,6 +12,7 @@ import type { ComingSlot } from './store.ts';
 export const createScheduleMetrics = (
   registry: Registry,
   readSlots: () => Promise<readonly ComingSlot[]>,
+  isWell: () => boolean,
   over: AbortSignal,
 ): ((schedule: string, outcome: SlotOutcome) => void) => {
   const prometheus = loadPromClient();
@@ -22,7 +23,7 @@ export const createScheduleMetrics = (
     labelNames: ['schedule', 'outcome'] as const,
     registers,
   });
-  const ask = createAsker(readSlots, over);
+  const ask = createAsker(readSlots, over, isWell);
   const gauge = (name: string, help: string, valueOf: (slot: ComingSlot) => number): void => {
     const made: Gauge<'schedule'> = new prometheus.Gauge({
       name,

@@ -117,7 +117,7 @@ const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun
       await runQuery(client, store.recordDecision(asked));
       return { job, isNew: true };
     });
-    await enqueuePending(client, queues, options.logger ?? silentLogger, options.tracer);
+    await enqueuePending(client, queues, { logger: options.logger ?? silentLogger, tracer: options.tracer });
     return added;
   });
 };

@@ -17,9 +17,9 @@ const published = {
 const exposed = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
   const over = new AbortController();
   const read = async () => ({ ...depth, queues: [{ queue: 'q', ...depth }] });
-  const metrics = createMetrics(read, () => true, [], over.signal);
+  const metrics = createMetrics(read, () => true, over.signal);
   const slots = async () => [{ schedule: 's', slotSeconds: 1, lateSeconds: 0 }];
-  createScheduleMetrics(metrics.registry, slots, over.signal)('s', 'enqueued');
+  createScheduleMetrics(metrics.registry, slots, () => true, over.signal)('s', 'enqueued');
   metrics.runEnded('p', 'published');
   metrics.chunkLoaded('p', { read: 1, decode: 1, copy: 1, ledger: 1 });
   metrics.hear('p', { type: 'recovered', crashed: true, chunks: 1, records: 1 });
