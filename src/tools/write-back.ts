@@ -6,7 +6,7 @@ import { patternWriter } from '../format/types/date-pattern.ts';
 import { columnTypes, isTypeName } from '../format/types/registry.ts';
 import { valuePrinter } from './print-value.ts';
 
-interface Typed {
+export interface Typed {
   readonly type: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -49,7 +49,8 @@ const numberWriter = ({ thousands = '', decimal = '.', grouping }: Typed['option
   };
 };
 
-const writerOf = ({ type, options }: Typed): Write => {
+/** Returns a function that writes a printed value as the files of the column do. */
+export const valueWriter = ({ type, options }: Typed): Write => {
   const { format, thousands, decimal } = options;
   if (thousands !== undefined || decimal !== undefined) return numberWriter(options);
   if (format !== undefined) return momentWriter([format].flat()[0] as string);
@@ -65,7 +66,7 @@ export const writeBack = (column: Typed): ((field: string) => string | undefined
   if (!isTypeName(column.type)) return (field) => field;
   const read = columnTypes[column.type].reader(column.options as never);
   const print = valuePrinter(column as ColumnSpec);
-  const write = writerOf(column);
+  const write = valueWriter(column);
   return (field) => {
     const value = read(field);
     return isRefusal(value) ? undefined : write(print(value));

@@ -7,7 +7,7 @@ import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { AskEncoding } from '../../tools/init/draft-files.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
-import { lossText } from '../../tools/init/loss.ts';
+import { lossText } from '../../tools/loss.ts';
 import { command } from '../command.ts';
 import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';

@@ -2,6 +2,7 @@
 
 import type { VerifiedTable, VerifyDifference, VerifyReport } from '../../tools/verify/report.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
+import { lossText } from '../../tools/loss.ts';
 import { alignRows, visibleText } from '../layout.ts';
 import type { Paint, Style } from '../paint.ts';
 
@@ -61,6 +62,11 @@ const notComparedLines = ({ table, notCompared }: VerifiedTable): readonly strin
   );
 };
 
+const lossLines = ({ table, losses }: VerifiedTable, paint: Paint): readonly string[] =>
+  losses.map(
+    (loss) => `${paint('yellow', '!')} ${visibleText(`${table}, ${loss.column}: ${lossText(loss)}`)}`,
+  );
+
 const totalText = ({ outcome, tables, seconds }: VerifyReport): string => {
   if (outcome === 'not compared') return 'nothing was compared, so this says nothing about production';
   const records = tables.reduce((sum, { files }) => sum + total(files, (file) => file.records), 0);
@@ -74,9 +80,11 @@ export const verifyLines = (report: VerifyReport, paint: Paint): readonly string
     ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
   );
   const notes = tables.flatMap(notComparedLines);
+  const losses = tables.flatMap((table) => lossLines(table, paint));
   return [
     ...heads,
     ...(notes.length === 0 ? [] : ['', ...notes.map((line) => paint('dim', line))]),
+    ...(losses.length === 0 ? [] : ['', ...losses]),
     '',
     totalText(report),
   ];

@@ -37,8 +37,8 @@ export const definitionErrors = {
     exit: usage,
   },
   ETL_LOSS: {
-    message: 'the pipeline would lose something of the files, in {losses}',
-    hint: 'Nothing was written. Each line that begins with ! says what is lost and names the flag that keeps it; without --strict the pipeline is written.',
+    message: 'the pipeline loses something of the files, in {losses}',
+    hint: 'Each line that begins with ! says what is lost and what keeps it. `etl init --strict` wrote nothing; `etl verify --strict` found no other difference.',
     retry: 'never',
     exit: changes,
   },

@@ -5,6 +5,8 @@ import type * as CsvParse from 'csv-parse';
 import type { Dialect, LineEnd } from '../../core/declaration.ts';
 import { trimBlanks } from './blanks.ts';
 import { isOneOf } from './null-tokens.ts';
+import { isQuoteFault } from './raw-fields.ts';
+import { recordFields } from './record-fields.ts';
 
 const { CsvError, parse } = createRequire(import.meta.url)('csv-parse') as typeof CsvParse;
 
@@ -55,6 +57,44 @@ const optionsOf = (dialect: Dialect, fields: number, found: LineEnd): CsvParse.O
   };
 };
 
+type Fields = readonly (string | undefined)[];
+
+/** A record as csv-parse reads it. Its values are counted from the first byte. */
+export interface CsvRecord {
+  /** Texts of the fields; undefined for an unquoted null token, unless tokens in quotes are null, too. */
+  readonly fields: Fields;
+  /** Texts of the fields with their blanks and null tokens. */
+  readonly source: Fields;
+  /** Lines before the last line of the record. */
+  readonly lines: number;
+  /** Position of the record's end. */
+  readonly end: number;
+}
+
+/** True if csv-parse does not return all blanks and null tokens of the fields. */
+const hidesTexts = ({ trim, quotedNulls, nulls }: Dialect): boolean =>
+  trim !== false || (!quotedNulls && nulls.some((text) => text !== ''));
+
+/**
+ * Returns a function that finds the texts of a record's fields in the bytes that csv-parse read for
+ * it. These may begin with blank lines and comments.
+ */
+const sourceReader = (dialect: Dialect) => {
+  const { comment, delimiter, quote, quotedNulls } = dialect;
+  const plain = { ...dialect, trim: true, nulls: [], quotedNulls: true } as const;
+  const isSame = (text: string, field: string | undefined): boolean =>
+    text === field || field === undefined || trimBlanks(text) === trimBlanks(field);
+  return (raw: string, fields: Fields): Fields => {
+    if (quotedNulls && !/[ \t]/.test(raw)) return fields;
+    let text = raw.replace(/^(?:[ \t]*[\r\n]+)+/, '').replace(/[\r\n]+$/, '');
+    while (comment !== null && text.startsWith(comment)) text = text.replace(/^[^\r\n]*[\r\n]*/, '');
+    const hasQuotes = quote !== null && text.includes(quote);
+    const found = hasQuotes ? recordFields(Buffer.from(text), plain) : text.split(delimiter);
+    const isFound = !isQuoteFault(found) && found.length === fields.length;
+    return isFound && found.every((one, index) => isSame(one, fields[index])) ? found : fields;
+  };
+};
+
 export const readRecords = async (
   bytes: AsyncIterable<Buffer>,
   {
@@ -62,12 +102,20 @@ export const readRecords = async (
     fields,
     lineEnd,
   }: { readonly dialect: Dialect; readonly fields: number; readonly lineEnd: LineEnd },
-  take: (fields: readonly (string | undefined)[]) => void,
+  take: (record: CsvRecord) => void,
 ): Promise<void> => {
+  const sourceOf = hidesTexts(dialect) ? sourceReader(dialect) : undefined;
+  // csv-parse counts a line end CR LF in quotes as two lines.
+  let [pairs, last] = [0, 1];
+  let [held, heldFrom, from] = [Buffer.alloc(0), 0, 0];
   const parser = parse({
     ...optionsOf(dialect, fields, lineEnd),
-    on_record: (record: readonly string[]) => {
-      take(record);
+    on_record: (read: Fields, { lines, bytes: end }) => {
+      if (lines > last + 1) for (const text of read) pairs += (text?.split('\r\n').length ?? 1) - 1;
+      last = lines;
+      const source = sourceOf?.(held.toString('utf8', from - heldFrom, end - heldFrom), read) ?? read;
+      from = end;
+      take({ fields: read, source, lines: lines - 1 - pairs, end });
       return null;
     },
   });
@@ -77,6 +125,8 @@ export const readRecords = async (
   for await (const block of bytes) {
     if (dialect.trim !== false && otherBlanks.test(block.toString('latin1')))
       throw new NotForCsvParse('it holds white space that csv-parse trims and the dialect does not');
+    if (sourceOf !== undefined) held = Buffer.concat([held.subarray(from - heldFrom), block]);
+    heldFrom = from;
     await new Promise<void>((done) => void parser.write(block, () => done()));
     if (failure !== undefined) break;
   }

@@ -9,7 +9,7 @@ import { emptyShape, scanDecimal } from '../../format/types/number-text.ts';
 import { anyCandidate, bit, candidatesOf } from './candidates.ts';
 import type { Group, Word } from './contract.ts';
 import { formOf } from './forms.ts';
-import type { Example } from './loss.ts';
+import type { Example } from '../loss.ts';
 import { nullWords } from './null-words.ts';
 import { allSpellings, spellingsOf } from './spellings.ts';
 import { writeBack } from '../write-back.ts';

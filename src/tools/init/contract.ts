@@ -1,7 +1,7 @@
 // The decision for a column, and the evidence from which it is made.
 
 import type { ColumnTypeName } from '../../format/types/registry.ts';
-import type { Example, Loss } from './loss.ts';
+import type { Example, Loss } from '../loss.ts';
 
 /** A text of a column: its counter, and where it is first. */
 export interface Word {

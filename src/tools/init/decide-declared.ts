@@ -5,9 +5,9 @@ import { formatCount } from '../../core/wording.ts';
 import type { ColumnEvidence } from './column-evidence.ts';
 import type { Decision, DeclaredType, Doubt, Summary, TypeChoice } from './contract.ts';
 import { decided, type Deciding } from './decided.ts';
-import type { Example } from './loss.ts';
+import type { Example } from '../loss.ts';
 import { allTexts, changedBy } from './losses.ts';
-import { shownText } from './shown-text.ts';
+import { shownText } from '../shown-text.ts';
 
 export const isDoubt = (found: TypeChoice | Doubt): found is Doubt => 'doubt' in found;
 

@@ -9,7 +9,7 @@ import { decideNumber } from './decide-number.ts';
 import { decided, textChoice, usually, type Deciding } from './decided.ts';
 import { decideDeclared, isDoubt } from './decide-declared.ts';
 import { commonWords, noValueWords } from './null-words.ts';
-import { shownText } from './shown-text.ts';
+import { shownText } from '../shown-text.ts';
 import { booleanRemark, spelledAs, type Spelled } from './spellings.ts';
 
 const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group): number => {

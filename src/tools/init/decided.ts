@@ -2,7 +2,8 @@
 
 import { counterOf, type ColumnEvidence } from './column-evidence.ts';
 import type { Decision, DeclaredType, Summary, TypeChoice, Word } from './contract.ts';
-import { hasShortYears, lossesOf } from './losses.ts';
+import { hasShortYears } from '../what-is-lost.ts';
+import { lossesOf } from './losses.ts';
 
 export const textChoice: TypeChoice = { type: 'text', options: {}, isOneToOne: true };
 

@@ -5,7 +5,7 @@ import type { EncodingName } from '../../input/encodings/labels.ts';
 import { decodeText, isTextIn, type OtherEncoding } from './decode-text.ts';
 import { learnWords } from './likely-words.ts';
 import { surveyTexts } from './text-survey.ts';
-import { shownText } from './shown-text.ts';
+import { shownText } from '../shown-text.ts';
 
 /** If texts are the same in several encodings, the first of them is taken. */
 const tried: readonly OtherEncoding[] = [

@@ -2,13 +2,19 @@
 
 import { formatCount } from '../../core/wording.ts';
 import { trimBlanks } from '../../format/records/blanks.ts';
-import { usualPivot } from '../../format/types/date-parts.ts';
-import { hasShortYear } from '../../format/types/date-pattern.ts';
+import {
+  blanksAlone,
+  blanksAround,
+  centuries,
+  hasShortYears,
+  nullWords,
+  whatChanges,
+} from '../what-is-lost.ts';
 import { writeBack } from '../write-back.ts';
 import { counterOf, formsMax, type ColumnEvidence } from './column-evidence.ts';
 import type { Summary, TypeChoice, Word } from './contract.ts';
-import type { Example, Loss } from './loss.ts';
-import { shownText } from './shown-text.ts';
+import type { Example, Loss } from '../loss.ts';
+import { shownText } from '../shown-text.ts';
 
 type Changed = Example & { readonly becomes: string };
 type Bare = Pick<TypeChoice, 'type' | 'options'>;
@@ -31,18 +37,6 @@ export const mostFaithful = (examples: readonly Example[], choices: readonly Bar
   // Texts of one form differ in their digits alone, except for offsets.
   const isOneForm = examples.length === 1 && choices[0]!.type !== 'timestamptz';
   return { ...(exact ?? choices.at(-1)!), isOneToOne: exact !== undefined || isOneForm };
-};
-
-const whatChanges = ({ type }: Bare, { text }: Changed): string => {
-  if (type === 'timestamptz') return 'offsets (the instant is kept, in UTC)';
-  if (type === 'uuid') return 'capitals and braces';
-  if (type === 'date' || type.startsWith('time')) return 'the forms of dates and times';
-  if (text.startsWith('+')) return 'plus signs';
-  if (/^[-.\d]+e/i.test(text)) return 'exponents';
-  if (/^-?0\d/.test(text)) return 'leading zeros';
-  if (/^-0[.,]?0*$/.test(text)) return 'signs of zeros';
-  if (/^-?[.,]|[.,]$/.test(text)) return 'numbers without a digit before or after the point';
-  return `texts that ${type} writes differently`;
 };
 
 export const allTexts = ({ groups }: Summary): readonly Example[] =>
@@ -75,7 +69,7 @@ const ofForms = (choice: TypeChoice, summary: Summary, column: ColumnEvidence): 
   if (['text', 'varchar', 'json'].includes(choice.type)) return [];
   const losses = new Map<string, Loss>();
   for (const example of changedBy(choice, judged(choice, summary)) ?? []) {
-    const what = whatChanges(choice, example);
+    const what = whatChanges(choice, example.text);
     if (!losses.has(what)) losses.set(what, { what, example });
   }
   const [example] = summary.examples;
@@ -84,25 +78,9 @@ const ofForms = (choice: TypeChoice, summary: Summary, column: ColumnEvidence): 
   return [...losses.values()];
 };
 
-export const hasShortYears = ({ options }: Bare): boolean =>
-  [options['format'] as string | readonly string[] | undefined]
-    .flat()
-    .some((format) => format !== undefined && hasShortYear(format));
-
-const twoDigits = (year: number): string => String(year).padStart(2, '0');
-
 /** Says of years of two digits in which century they are. */
-const ofYears = (choice: Bare, { examples: [example] }: Summary): readonly Loss[] => {
-  if (!hasShortYears(choice)) return [];
-  const pivot = Number(choice.options['pivot'] ?? usualPivot);
-  const [early, late] = [twoDigits(pivot), twoDigits(pivot - 1)];
-  return [
-    {
-      what: `centuries: years ${early} to 99 become 19${early} to 1999, and 00 to ${late} become 2000 to 20${late} (\`--pivot\` sets another year)`,
-      example,
-    },
-  ];
-};
+const ofYears = (choice: Bare, { examples: [example] }: Summary): readonly Loss[] =>
+  hasShortYears(choice) ? [{ what: `${centuries(choice)} (\`--pivot\` sets another year)`, example }] : [];
 
 const ofWords = (
   { counters }: ColumnEvidence,
@@ -111,7 +89,7 @@ const ofWords = (
   const [first] = words;
   if (first === undefined) return [];
   const shown = words.map(([text, { counter }]) => `${shownText(text)} ${formatCount(counters[counter]!)}×`);
-  return [{ what: `words that become null, ${shown.join(', ')}`, example: first[1].example }];
+  return [{ what: `${nullWords}, ${shown.join(', ')}`, example: first[1].example }];
 };
 
 const ofBlanks = ({ padded, blanks }: ColumnEvidence, isText: boolean): readonly Loss[] => {
@@ -120,10 +98,8 @@ const ofBlanks = ({ padded, blanks }: ColumnEvidence, isText: boolean): readonly
   return [
     ...(padded === undefined
       ? []
-      : [{ what: 'blanks around values', example: { ...padded, becomes: trimBlanks(padded.text) }, keep }]),
-    ...(blank === undefined
-      ? []
-      : [{ what: 'fields of blanks alone, which become null', example: blank, keep }]),
+      : [{ what: blanksAround, example: { ...padded, becomes: trimBlanks(padded.text) }, keep }]),
+    ...(blank === undefined ? [] : [{ what: blanksAlone, example: blank, keep }]),
   ];
 };
 

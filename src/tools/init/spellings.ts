@@ -2,7 +2,7 @@
 // remarked on with the declaration that reads it.
 
 import type { TypeChoice } from './contract.ts';
-import { shownText } from './shown-text.ts';
+import { shownText } from '../shown-text.ts';
 
 interface Spelling {
   /** Matches every value, and `ofSome` at least one value. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { loadPipelineFile } from '../../pipeline/load-file.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Decision } from './contract.ts';
-import type { Loss } from './loss.ts';
+import type { Loss } from '../loss.ts';
 import { columnNames } from './header.ts';
 import { tableNames } from './table-names.ts';
 import { pipelineText, type WrittenLocation, type WrittenTable } from './write-pipeline.ts';

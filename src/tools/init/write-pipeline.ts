@@ -4,8 +4,8 @@ import type { Dialect } from '../../core/declaration.ts';
 import { formatCount, onOneLine, plural } from '../../core/wording.ts';
 import type { Decision } from './contract.ts';
 import { plainDialect } from './delimiter.ts';
-import { lossText, type Loss } from './loss.ts';
-import { shownText } from './shown-text.ts';
+import { lossText, type Loss } from '../loss.ts';
+import { shownText } from '../shown-text.ts';
 
 export interface WrittenLocation {
   readonly path: string;

@@ -8,12 +8,14 @@ import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { isRefusal } from '../../format/types/contract.ts';
 import { createFieldReader } from '../../format/rows/field-reader.ts';
 import { fieldsOf } from '../../format/records/file-fields.ts';
-import { NotForCsvParse, readRecords } from '../../format/records/csv-records.ts';
+import { NotForCsvParse, readRecords, type CsvRecord } from '../../format/records/csv-records.ts';
 import { correctedDialect } from '../../format/records/record-fields.ts';
 import { createRecordFilter } from '../../format/rows/record-filter.ts';
 import type { RejectCode } from '../../core/model.ts';
 import { openInput } from '../../input/input.ts';
 import type { ComparedColumn } from './compared-columns.ts';
+import { createLossCount } from './lost-texts.ts';
+import type { VerifyLoss } from './report.ts';
 import { createRowSums, type RowSums } from './row-sums.ts';
 import { CR, LF } from '../../core/characters.ts';
 
@@ -44,17 +46,17 @@ const afterLines = (
  * Yields the bytes without the records `cuts`, which are in the order of the file.
  *
  * @param start position of the first byte in the file
- * @param counted called for each record that is cut out
+ * @param counted called for each record that is cut out: its lines, and the bytes before it that are left
  */
 export async function* withoutRecords(
   bytes: AsyncIterable<Buffer>,
   start: number,
   cuts: AsyncIterator<Cut>,
   newline: number,
-  counted: () => void,
+  counted: (lines: number, kept: number) => void,
 ): AsyncGenerator<Buffer, void> {
   let next = await cuts.next();
-  let [position, left, mayHoldFeed] = [start, 0, false];
+  let [position, left, kept, mayHoldFeed] = [start, 0, 0, false];
   for await (const block of bytes) {
     const end = position + block.length;
     let from = 0;
@@ -67,13 +69,17 @@ export async function* withoutRecords(
       if (next.done === true || next.value.byte >= end) break;
       const at = next.value.byte - position;
       if (at > from) yield block.subarray(from, at);
+      kept += Math.max(0, at - from);
       from = Math.max(from, at);
       left = next.value.lines;
       mayHoldFeed = true;
-      counted();
+      counted(left, kept);
       next = await cuts.next();
     }
-    if (left === 0 && from < block.length) yield block.subarray(from);
+    if (left === 0 && from < block.length) {
+      yield block.subarray(from);
+      kept += block.length - from;
+    }
     position = end;
   }
 }
@@ -94,6 +100,7 @@ export interface CountedFile {
   readonly rejected: number;
   readonly filtered: number;
   readonly sums: RowSums;
+  readonly losses: readonly VerifyLoss[];
 }
 
 type Judged = readonly (string | null)[] | false | null;
@@ -137,6 +144,23 @@ const createCount = (columns: readonly ComparedColumn[]) => {
 
 type Known = Pick<LoadedFile, 'id' | 'runId' | 'rejected'>;
 
+const linesIn = (fields: CsvRecord['source']): number =>
+  fields.reduce((sum, text = '') => sum + text.split(/\r\n|[\r\n]/).length - 1, 0);
+
+/** Counts lines that csv-parse does not see, and returns the first line of a record in the file. */
+const createLines = (dataLine: number) => {
+  // csv-parse reads the last record before a cut with the bytes after it.
+  let [kept, before, after] = [0, 0, 0];
+  return {
+    cut: (lines: number, bytesKept: number): void => {
+      if (bytesKept > kept) [kept, before] = [bytesKept, after];
+      after += lines;
+    },
+    of: ({ source, lines, end }: CsvRecord): number =>
+      dataLine + lines - linesIn(source) + (end > kept ? after : before),
+  };
+};
+
 const countRecords = async (
   client: Client,
   table: ReadTable,
@@ -145,24 +169,28 @@ const countRecords = async (
   signal: AbortSignal | undefined,
   count: ReturnType<typeof createCount>,
   columns: readonly ComparedColumn[],
-): Promise<void> => {
+): Promise<readonly VerifyLoss[]> => {
   const { dialect } = table.format;
   const { counts } = count;
   const judge = judgeOf(table, file, columns, dialect);
+  const specs = columns.map(({ spec }) => spec);
+  const losses = createLossCount(specs, fieldsOf(file, dialect), file.name, dialect);
+  const lines = createLines(file.dataLine);
   const access = { declared: table.source, signal };
   const bytes = openInput(file, access, file.dataByte, file.dataEnd ?? Infinity);
   const cuts = rejectsOfFile(client, known, bytesAtFault);
   const newline = file.lineEnd === 'cr' ? 13 : 10;
-  const left = withoutRecords(bytes, file.dataByte, cuts, newline, () => {
+  const left = withoutRecords(bytes, file.dataByte, cuts, newline, (cutLines, kept) => {
     counts.records += 1;
     counts.rejected += 1;
+    lines.cut(cutLines, kept);
   });
   const how = { dialect, fields: file.header.length, lineEnd: file.lineEnd };
-  await readRecords(left, how, (fields) => {
+  await readRecords(left, how, (record) => {
     counts.records += 1;
     let judged: Judged;
     try {
-      judged = judge(fields);
+      judged = judge(record.fields);
     } catch (cause) {
       const details = {
         table: table.name,
@@ -173,7 +201,9 @@ const countRecords = async (
       throw new EtlError('ETL_USER_FUNCTION', details, { cause });
     }
     count.take(judged);
+    if (judged !== false && judged !== null) losses.add(record.source, judged, () => lines.of(record));
   });
+  return losses.losses();
 };
 
 /**
@@ -191,8 +221,9 @@ export const countFile = async (
 ): Promise<CountedFile> => {
   const count = createCount(columns);
   const corrections = await correctionsOfFile(client, known.id);
+  let losses: readonly VerifyLoss[];
   try {
-    await countRecords(client, table, file, known, signal, count, columns);
+    losses = await countRecords(client, table, file, known, signal, count, columns);
   } catch (error) {
     // This error has no `isFault`: csv-parse may have failed at a record that was corrected.
     const mayBeOurs = error instanceof NotForCsvParse && corrections.length > 0;
@@ -209,5 +240,5 @@ export const countFile = async (
       count.take(judge(fields));
     }
   }
-  return { ...count.counts, sums: count.sums() };
+  return { ...count.counts, sums: count.sums(), losses };
 };

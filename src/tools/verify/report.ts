@@ -54,6 +54,25 @@ export interface NotVerified {
   readonly reason: string;
 }
 
+/** Texts of a column that production does not keep character for character, as declared. */
+export interface VerifyLoss {
+  /** Name of the column. */
+  readonly column: string;
+  /** What is lost, such as `leading zeros`. */
+  readonly what: string;
+  /** Number of texts. */
+  readonly cells: number;
+  /** The first text, its file, the first line of its record, and what production has instead. */
+  readonly example: {
+    readonly text: string;
+    readonly file: string;
+    readonly line: number;
+    readonly becomes: string | null;
+  };
+  /** What keeps the text. */
+  readonly keep: string;
+}
+
 /** A recounted file. */
 export interface VerifiedFile {
   readonly file: string;
@@ -82,6 +101,8 @@ export interface VerifiedTable {
   readonly files: readonly VerifiedFile[];
   readonly differences: readonly VerifyDifference[];
   readonly notCompared: readonly NotVerified[];
+  /** What the declared types, null tokens and `trim` change in texts. Not a difference. */
+  readonly losses: readonly VerifyLoss[];
 }
 
 /** The result of verifyPipeline. */

@@ -11,6 +11,7 @@ import { comparedColumns, type ComparedColumns } from './compared-columns.ts';
 import { countFile, type CountedFile } from './count-file.ts';
 import type { KnownFile } from './known-files.ts';
 import type { NotVerified, VerifiedFile, VerifiedTable, VerifyDifference } from './report.ts';
+import { addLosses } from './lost-texts.ts';
 import { addRows, noRows, type RowSums } from './row-sums.ts';
 
 export interface Production {
@@ -116,11 +117,13 @@ const compareTable = (
   return compareRows(name, columns, expected, found);
 };
 
-const verifiedFile = ({ file, counted: { sums, ...counts } }: Counted): VerifiedFile => ({
+const verifiedFile = ({ file, counted }: Counted): VerifiedFile => ({
   file: file.name,
   run: file.runId,
-  rows: sums.rows,
-  ...counts,
+  records: counted.records,
+  rows: counted.sums.rows,
+  rejected: counted.rejected,
+  filtered: counted.filtered,
 });
 
 /** Removes duplicates: the same fault can be found in the ledger and in production. */
@@ -203,5 +206,6 @@ export const verifyTable = async (
     files: counted.map(verifiedFile),
     differences: eachOnce(differences),
     notCompared,
+    losses: addLosses(counted.flatMap(({ counted: { losses } }) => losses)),
   };
 };

@@ -156,6 +156,7 @@ const derived = (table: string): VerifiedTable => ({
   files: [],
   differences: [],
   notCompared: [{ file: null, column: null, reason: 'SQL makes it from other tables' }],
+  losses: [],
 });
 
 /** Throws if the server computes other hashes than we do: every column would then differ. */

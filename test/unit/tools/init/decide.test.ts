@@ -11,7 +11,7 @@ import {
   observeText,
   type ColumnEvidence,
 } from '../../../../src/tools/init/column-evidence.ts';
-import { lossText } from '../../../../src/tools/init/loss.ts';
+import { lossText } from '../../../../src/tools/loss.ts';
 import { decideColumn } from '../../../../src/tools/init/decide.ts';
 import { plainDialect } from '../../../../src/tools/init/delimiter.ts';
 import { createTableEvidence, observeBlock } from '../../../../src/tools/init/observe.ts';

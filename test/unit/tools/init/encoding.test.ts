@@ -6,7 +6,7 @@ import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { readForInit } from '../../../../src/tools/init/write-init.ts';
-import { lossText } from '../../../../src/tools/init/loss.ts';
+import { lossText } from '../../../../src/tools/loss.ts';
 import { useFiles } from '../../../helpers/files.ts';
 import { fakeIo } from '../../cli/fake-io.ts';
 

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { loadPipelineFile } from '../../../../src/index.ts';
-import { lossText } from '../../../../src/tools/init/loss.ts';
+import { lossText } from '../../../../src/tools/loss.ts';
 import { initText, readForInit } from '../../../../src/tools/init/write-init.ts';
 import { useFiles } from '../../../helpers/files.ts';
 import { fakeIo } from '../../cli/fake-io.ts';

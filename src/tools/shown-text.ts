@@ -1,6 +1,6 @@
 // A text of a file in comments and messages: in quotes, on one line, cut.
 
-import { inQuotes } from '../../core/wording.ts';
+import { inQuotes } from '../core/wording.ts';
 
 const shownMax = 24;
 
