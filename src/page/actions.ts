@@ -2,6 +2,9 @@
 
 import { EtlError } from '../core/errors/errors.ts';
 import { runInShort, type ActionName } from '../ledger/history/actions.ts';
+import { isWorkerRunning } from '../ledger/history/processes.ts';
+import type { Client } from '../db/client.ts';
+import { withBookkeeping } from '../worker/site.ts';
 import { findPipeline, pipelinesOf } from '../worker/catalog.ts';
 import { cancel, enqueue, retry } from '../worker/enqueue.ts';
 import type { SiteOptions } from '../worker/options.ts';
@@ -23,8 +26,21 @@ interface Action {
   readonly act: (subject: string, place: Place) => Promise<string>;
 }
 
-const enqueued = ({ job, isNew }: { job: string; isNew: boolean }): string =>
-  isNew ? `Enqueued as ${job}` : `Nothing was enqueued: a run is already waiting or active, ${job}`;
+/** Texts, or nothing if a worker is running, or may be. */
+const sayNoWorker = async (client: Client): Promise<readonly string[]> =>
+  (await isWorkerRunning(client)) === false
+    ? ['No worker is running: runs wait on the queue until `etl worker` is started.']
+    : [];
+
+const enqueued = async (
+  { job, isNew }: { job: string; isNew: boolean },
+  { site }: Place,
+): Promise<string> => {
+  const text = isNew
+    ? `Enqueued as ${job}`
+    : `Nothing was enqueued: a run is already waiting or active, ${job}`;
+  return [text, ...(await withBookkeeping(site, sayNoWorker))].join('. ');
+};
 
 const folderOf = ({ folder }: Place, pipeline: string): string => {
   if (folder !== undefined) return folder;
@@ -53,7 +69,7 @@ const actions: readonly Action[] = [
     title: (run) => `Retry run ${run}`,
     says: 'The run is enqueued again. A worker continues it where it stopped, if it is still the newest run of its pipeline.',
     button: 'Retry the run',
-    act: async (run, { site }) => enqueued(await retry(Number(run), site)),
+    act: async (run, place) => enqueued(await retry(Number(run), place.site), place),
   },
   {
     name: 'run',
@@ -61,7 +77,7 @@ const actions: readonly Action[] = [
     title: (name) => `Run schedule ${name} now`,
     says: 'Enqueues a run with the parameters of the schedule, unless one of its runs is waiting or active. The times of the schedule do not change.',
     button: 'Run it now',
-    act: async (name, { site }) => enqueued(await schedule.runNow(name, site)),
+    act: async (name, place) => enqueued(await schedule.runNow(name, place.site), place),
   },
   {
     name: 'pause',
@@ -95,7 +111,7 @@ const actions: readonly Action[] = [
       const { pipeline, directory } = await findPipeline(folderOf(place, name), name);
       // Two visitors who press the button at the same time get one run.
       const wanted = { ...place.site, directory, dedupe: `page-${pipeline.name}` };
-      return enqueued(await enqueue(pipeline, wanted));
+      return enqueued(await enqueue(pipeline, wanted), place);
     },
   },
 ];
@@ -128,8 +144,7 @@ const aboutSchedule = async (name: string, { client }: ViewContext): Promise<str
   return `${name} runs ${pipeline} at ${cron} ${timeZone}${paused ? ', and is paused' : ''}.`;
 };
 
-/** Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
-export const aboutSubject = async (
+const aboutKind = async (
   { action: { kind }, subject }: Found,
   view: ViewContext,
   place: Place,
@@ -139,4 +154,16 @@ export const aboutSubject = async (
   const folder = folderOf(place, subject);
   if ((await pipelinesOf(folder)).includes(subject)) return `${subject} is in ${folder}.`;
   throw new EtlError('ETL_PIPELINE_UNKNOWN', { pipeline: subject, folder, suggestion: '' });
+};
+
+/** Errors: ETL_RUN_UNKNOWN, ETL_SCHEDULE_UNKNOWN, ETL_PIPELINE_UNKNOWN. */
+export const aboutSubject = async (
+  found: Found,
+  view: ViewContext,
+  place: Place,
+): Promise<readonly string[]> => {
+  const about = await aboutKind(found, view, place);
+  const { name, says } = found.action;
+  const isEnqueued = name === 'run' || name === 'retry';
+  return [`${about} ${says}`, ...(isEnqueued ? await sayNoWorker(view.client) : [])];
 };

@@ -16,6 +16,7 @@ import { pathUnder } from './path.ts';
 import type { MakeView, View, ViewContext } from './parts/view.ts';
 import { withActions } from './sections.ts';
 import { actionsView, actionView } from './views/actions.ts';
+import { errorView } from './views/error.ts';
 import { filesView } from './views/files.ts';
 import { overview } from './views/overview.ts';
 import { queueView } from './views/queue.ts';
@@ -86,6 +87,7 @@ const routes: readonly Route[] = [
   { pattern: /^\/schedules$/, make: schedulesView },
   { pattern: /^\/schedules\/([\w-]{1,80})$/, make: withActions('schedule', scheduleView) },
   { pattern: /^\/queue$/, make: queueView },
+  { pattern: /^\/errors\/(\w{1,60})$/, make: errorView },
   { pattern: /^\/actions$/, make: actionsView },
   { pattern: /^\/actions\/(\d{1,15})$/, make: actionView },
 ];
@@ -195,7 +197,7 @@ const createViews = (options: AppOptions) => {
     sendError: (context: Context, error: PageError): Promise<Response> => {
       const title =
         context.req.method === 'POST' ? 'Not done' : (titles[error.status] ?? 'This page cannot be shown');
-      const sections = [{ id: 'error', body: errorBody(error) }];
+      const sections = [{ id: 'error', body: errorBody(error, href) }];
       return send(context, { title, place: '', sections, freshMs: 0 }, undefined, error.status);
     },
   };

@@ -13,6 +13,33 @@ const script = `
   const status = document.getElementById('link');
   const say = (text) => { if (status.textContent !== text) status.textContent = text; };
 
+  // Times: the visitor's zone, with UTC in a tooltip.
+  const roughly = (seconds) => {
+    for (const [size, unit] of [[86400, 'd'], [3600, 'h'], [60, 'min']]) if (seconds >= size) return Math.floor(seconds / size) + ' ' + unit;
+    return Math.round(seconds) + ' s';
+  };
+  const relative = (at) => {
+    const seconds = (at - Date.now()) / 1000;
+    return seconds > 0 ? 'in ' + roughly(seconds) : roughly(-seconds) + ' ago';
+  };
+  // Sweden writes dates like ISO 8601: 2026-03-01 09:05:00.
+  const exact = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' });
+  const showTimes = (part) => {
+    for (const time of part.querySelectorAll('time')) {
+      const at = new Date(time.dateTime);
+      const isAged = time.classList.contains('aged');
+      const text = isAged ? relative(at) : exact.format(at);
+      if (time.firstChild.data === text) continue;
+      time.title = at.toISOString().slice(0, 19).replace('T', ' ') + ' UTC';
+      time.textContent = text;
+      if (isAged) time.append(Object.assign(document.createElement('span'), { className: 'exact', textContent: exact.format(at) }));
+    }
+  };
+  document.getElementById('zone').textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  showTimes(document);
+  const showButtons = (part) => { for (const button of part.querySelectorAll('[data-copy]')) button.hidden = false; };
+  showButtons(document);
+
   /** Keeps open details, scroll positions and the keyboard focus. */
   const replace = (old, html, hash) => {
     const open = new Set([...old.querySelectorAll('details[open]')].map(({ id }) => id));
@@ -22,14 +49,21 @@ const script = `
     const focused = old.contains(focus) ? [...old.querySelectorAll(focusable)].indexOf(focus) : -1;
     old.innerHTML = html;
     old.dataset.hash = hash;
+    showTimes(old);
     drawAll(old);
+    showButtons(old);
     for (const details of old.querySelectorAll('details')) details.open = open.has(details.id);
     old.querySelectorAll('.scroll').forEach((each, number) => { each.scrollLeft = scrolls[number] || 0; });
     if (focused >= 0) old.querySelectorAll(focusable)[focused]?.focus({ preventScroll: true });
   };
 
+  /** Sections that changed while they were in use. The server does not send them again. */
+  const waiting = new Map();
+  let shown = [];
   const show = ({ ids, changed }) => {
-    for (const { id, hash, html } of changed) {
+    shown = ids;
+    for (const { id, hash, html } of [...waiting.values(), ...changed]) {
+      waiting.delete(id);
       let section = document.getElementById(id);
       if (section === null) {
         section = document.createElement('section');
@@ -37,14 +71,16 @@ const script = `
         const next = ids.slice(ids.indexOf(id) + 1).map((each) => document.getElementById(each)).find(Boolean);
         main.insertBefore(section, next ?? null);
       }
-      if (section.dataset.hash !== hash && !section.contains(getSelectedNode())) replace(section, html, hash);
+      if (isInUse(section)) waiting.set(id, { id, hash, html });
+      else if (section.dataset.hash !== hash) replace(section, html, hash);
     }
     for (const section of [...main.querySelectorAll('section')]) if (!ids.includes(section.id)) section.remove();
   };
-  /** Finds selected text: the section that contains it is not replaced. */
-  const getSelectedNode = () => {
+  /** A section is not replaced while its text is selected, or its search is typed. */
+  const isInUse = (section) => {
     const selection = document.getSelection();
-    return selection === null || selection.isCollapsed ? null : selection.anchorNode;
+    if (selection !== null && !selection.isCollapsed && section.contains(selection.anchorNode)) return true;
+    return document.activeElement.matches('input') && section.contains(document.activeElement);
   };
 
   let library;
@@ -76,11 +112,23 @@ const script = `
   const drawAll = (part) => { for (const figure of part.querySelectorAll('[data-chart]')) draw(figure).catch(() => {}); };
   drawAll(main);
 
-  const asOf = document.getElementById('as-of');
+  // Copy buttons. Without TLS, browsers have no clipboard for scripts, but copy selected text.
+  const copy = async (text) => {
+    if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+    const area = Object.assign(document.createElement('textarea'), { value: text });
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  };
+  main.addEventListener('click', ({ target }) => {
+    if (target.dataset.copy !== undefined) copy(target.dataset.copy).then(() => say('copied'), () => say('the browser does not allow copying'));
+  });
+
+  const asOf = document.querySelector('#as-of time');
   const tick = () => {
-    const now = new Date();
-    asOf.dateTime = now.toISOString();
-    asOf.textContent = now.toTimeString().slice(0, 8);
+    asOf.dateTime = new Date().toISOString();
+    showTimes(document);
   };
 
   let source;
@@ -89,7 +137,7 @@ const script = `
     const have = [...main.querySelectorAll('section[data-hash]')].map(({ id, dataset }) => id + '.' + dataset.hash);
     source = new EventSource(document.body.dataset.live + '&have=' + have.join());
     source.addEventListener('sections', ({ data }) => { show(JSON.parse(data)); tick(); say('live'); });
-    source.addEventListener('pulse', () => { tick(); say('live'); });
+    source.addEventListener('pulse', () => { if (waiting.size > 0) show({ ids: shown, changed: [] }); tick(); say('live'); });
     source.addEventListener('lost', () => say('the server gives no answer'));
     source.onerror = () => {
       say('no connection');
@@ -196,11 +244,20 @@ h3 { font-size: 13px; margin: 0 0 4px; overflow-wrap: anywhere; } h3 .dim { font
 mark { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-radius: 3px; padding: 1px 4px; outline: 1px solid var(--bad); }
 caption { text-align: left; color: var(--dim); font-size: 12.5px; padding: 0 4px 6px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 10px; } .actions .button, td .button { margin: 0 6px 0 0; }
+.why { color: var(--dim); } .exact { margin-left: 8px; color: var(--dim); } td .exact { display: block; margin: 0; }
+#pipelines td.long { min-width: 290px; } section > p:first-child { margin-top: 0; }
+.log .scroll { max-height: 280px; overflow: auto; } .log .long { width: 100%; } .error + h2 { margin-top: 14px; }
 .head { margin: 0; } .button { margin-left: 12px; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; color: var(--text); text-decoration: none; }
-.search { display: block; margin: 0 0 10px; } input { font: inherit; padding: 3px 8px; border: 1px solid var(--line); border-radius: 6px; background: var(--bg); color: var(--text); }
+.search { display: block; margin: 0 0 10px; } .choice .search { margin: 0 0 0 auto; } input { font: inherit; padding: 3px 8px; border: 1px solid var(--line); border-radius: 6px; background: var(--bg); color: var(--text); }
 footer { overflow-wrap: anywhere; display: flex; flex-wrap: wrap; gap: 4px 24px; padding: 12px 24px; color: var(--dim); font-size: 12px; border-top: 1px solid var(--line); }
 form { display: inline; } button { font: inherit; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); color: var(--text); cursor: pointer; } button:hover { background: var(--idle-bg); }
-@media (max-width: 640px) { header, main, footer { padding-left: 12px; padding-right: 12px; } .bar { grid-template-columns: 1fr 48px; } .bar-name { grid-column: 1 / -1; } }
+@media (max-width: 640px) {
+  header, main, footer { padding-left: 12px; padding-right: 12px; } section { padding: 10px 12px; }
+  nav { order: 1; flex: 1 0 100%; flex-wrap: nowrap; overflow-x: auto; margin: 0 -6px; } nav a { padding: 4px 6px; font-size: 12.5px; } nav a:first-child { display: none; } .brand { flex: 1; }
+  .wide, td .exact { display: none; } th, td { padding-left: 5px; padding-right: 5px; } td.long, #pipelines td.long { min-width: 110px; } .why { font-size: 12.5px; } td .name { display: block; min-width: 92px; } .choice .search { margin: 6px 0 0; } .search input { width: 10em; } .name { overflow-wrap: anywhere; white-space: normal; }
+  .facts { grid-template-columns: repeat(auto-fill, minmax(120px, 1fr)); }
+  .bar { grid-template-columns: 1fr 48px; } .bar .bar-name { grid-column: 1 / -1; }
+}
 @media (prefers-reduced-motion: no-preference) { .badge.busy span { animation: pulse 1.6s ease-in-out infinite; } @keyframes pulse { 50% { opacity: .25; } } }
 `;
 

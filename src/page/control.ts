@@ -98,10 +98,10 @@ interface Form {
   readonly key: string;
 }
 
-const formView = ({ action, subject }: Found, about: string, { path, base, key }: Form): View => {
+const formView = ({ action, subject }: Found, about: readonly string[], { path, base, key }: Form): View => {
   const isPipeline = action.kind === 'pipeline';
   const back = isPipeline ? '/actions' : path.slice(0, path.lastIndexOf('/'));
-  const body = html`<p>${about} ${action.says}</p>
+  const body = html`${about.map((text, index) => html`<p class="${index > 0 ? 'note' : ''}">${text}</p>`)}
     <div class="actions">
       <form method="post" action="${base}${path}">
         <input type="hidden" name="key" value="${key}" />

@@ -14,7 +14,7 @@ import {
   type PageOptions,
 } from '../../src/index.ts';
 import { servePage } from '../../src/page/serve.ts';
-import { writeFaultFiles } from './fault-files.ts';
+import { editPipeline, writeFaultFiles } from './fault-files.ts';
 import type { TestFiles } from './files.ts';
 import { until } from './workers.ts';
 
@@ -59,6 +59,9 @@ export interface PageSite {
 export const fillSite = async (databaseUrl: string, { directory, write }: TestFiles): Promise<PageSite> => {
   writeFaultFiles(directory, 20_000, 3);
   for (const name of ['noaa-nightly', 'noaa-sql']) rmSync(join(directory, 'pipelines', `${name}.ts`));
+  // The page shows the throughput of runs that last two seconds or longer.
+  const slow = 'hooks: { before: () => new Promise((resolve) => setTimeout(resolve, 2_000)) }';
+  editPipeline(directory, "schema: 'noaa',", `schema: 'noaa', ${slow},`);
   write('pipelines/words.ts', wordsText);
   write('words/a.csv', `n,word,day\n${lines(40, (n) => n % 9 === 4)}\n`);
   write('words/more/none.csv', 'n;word;day\n');

@@ -25,8 +25,8 @@ const history = `
     values (1, 't', 0, '/f', 'f', 1, '', '{a}', 0, 1);
   insert into etl.reject (run_id, table_name, file_id, byte, line, record, column_name, code, reason, raw)
     select 1, 't', 1, n, n, n, 'a', case when n = 20001 then 'rare' else 'type' end, 'wrong', 'x' from generate_series(1, 20400) n;
-  insert into etl.run (pipeline, state, definition_hash, table_hashes, host, pid, workers, epoch, finished_at)
-    values ('failing', 'failed', '', '{}', 'host', 1, 1, gen_random_uuid(), now());
+  insert into etl.run (pipeline, state, definition_hash, table_hashes, host, pid, workers, epoch, finished_at, error_code, error)
+    values ('failing', 'failed', '', '{}', 'host', 1, 1, gen_random_uuid(), now(), 'ETL_GUARD', 'too few rows');
   insert into etl.published_file (pipeline, schema_name, table_name, file_key, file_id, run_id, source, location, name, fingerprint,
       bytes, records, rows, corrections, seen_at)
     select 'often', 's', 't', int4send(n), n, n, 'local', n::text, 'same.csv', '', 1, 1, 1, 0, now() from generate_series(1, 250) n;

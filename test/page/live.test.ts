@@ -94,7 +94,7 @@ it('the chunk map shows what was loaded, then lost, then loaded again, without b
 
   await again.letGo();
   expect((await run).outcome).toBe('published');
-  await soon(() => visit.page.locator('#notices').innerText()).toContain('the server crashed and recovered');
+  await soon(() => visit.page.locator('#log').innerText()).toContain('the server crashed and recovered');
   await soon(() => facts.innerText()).toContain('published');
   await soon(() => cells('reloaded').count()).toBe(10);
   expect(await cells('lost').count()).toBe(0);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 /** What each page must show of what has happened. */
 const pages: readonly { name: string; path: () => string; shows: readonly string[] }[] = [
-  { name: 'overview', path: () => '/', shows: ['noaa', 'words', 'Next slot'] },
+  { name: 'overview', path: () => '/', shows: ['noaa', 'words', '0 failed', 'Newest attempt'] },
   { name: 'runs', path: () => '/runs', shows: ['ETL_REJECT_LIMIT', 'published', 'failed'] },
   {
     name: 'run',
@@ -29,7 +29,7 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
     name: 'run-tested',
     path: () => `/runs/${site.rejectsRun}`,
     shows: [
-      'Notices',
+      'Log',
       'data test',
       'Plan',
       'words.word',
@@ -56,6 +56,11 @@ const pages: readonly { name: string; path: () => string; shows: readonly string
   { name: 'schedules', path: () => '/schedules', shows: ['words-nightly', 'paused', 'Europe/Berlin'] },
   { name: 'schedule', path: () => '/schedules/words-nightly', shows: ['words-nightly', 'published'] },
   { name: 'queue', path: () => '/queue', shows: ['default', 'noaa'] },
+  {
+    name: 'error',
+    path: () => '/errors/ETL_REJECT_LIMIT',
+    shows: ['auto-retry: never', 'raise rejectLimit'],
+  },
   { name: 'actions', path: () => '/actions', shows: ['No actions yet.'] },
   { name: 'no-such-run', path: () => '/runs/4711', shows: ['ETL_RUN_UNKNOWN'] },
 ];

@@ -20,7 +20,10 @@ const failingMax = 200;
 const runsSeen = 5;
 
 /** Newest failure first. */
-export const listFailing = async (client: Client): Promise<readonly FailingPipeline[]> => {
+export const listFailing = async (
+  client: Client,
+  limit = failingMax,
+): Promise<readonly FailingPipeline[]> => {
   if (!(await hasHistory(client))) return [];
   return rowsOf<FailingPipeline>(client, {
     text: `with recursive run_name (pipeline) as (
@@ -50,6 +53,6 @@ export const listFailing = async (client: Client): Promise<readonly FailingPipel
       ) f
       where not coalesce(f.at < ${await succeededAt(client, 'n.pipeline')}, false)
       order by f.at desc limit $2`,
-    values: [runsSeen, failingMax],
+    values: [runsSeen, limit],
   });
 };

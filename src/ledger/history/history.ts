@@ -35,6 +35,12 @@ export interface RunSummary extends Counts {
   readonly rolledBackTo: number | null;
 }
 
+/** A run without its totals, which take longer to read. */
+export type RunHead = Pick<
+  RunSummary,
+  'id' | 'state' | 'host' | 'pid' | 'startedAt' | 'finishedAt' | 'errorCode' | 'error' | 'rolledBackTo'
+>;
+
 /** `rowsBefore`, `rows`, `strategy` and `schema` are null if the run did not publish the table. */
 export interface TableSummary extends Counts {
   readonly table: string;

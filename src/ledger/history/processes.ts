@@ -30,3 +30,13 @@ export const listProcesses = (client: Client): Promise<ProcessAtWork[]> =>
       where tag is not null
       group by tag order by 2 desc, since, tag`,
   });
+
+/** Returns undefined if our role may not see the names of all sessions. */
+export const isWorkerRunning = async (client: Client): Promise<boolean | undefined> => {
+  const [seen] = await rowsOf<{ workers: boolean; hidden: boolean }>(client, {
+    text: `select bool_or(application_name like 'sluice worker %') as workers,
+        bool_or(query = '<insufficient privilege>') as hidden
+      from pg_stat_activity where datname = current_database()`,
+  });
+  return seen!.workers || (seen!.hidden ? undefined : false);
+};

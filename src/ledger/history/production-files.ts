@@ -1,6 +1,8 @@
 // Files in production: counts for each table, and a table's files, page by page.
 
 import { isThere, rowsOf, type Client } from '../../db/client.ts';
+import { shownStates } from './history.ts';
+import { totalsOfFile } from './totals.ts';
 
 export interface LoadedTable {
   readonly pipeline: string;
@@ -21,6 +23,8 @@ export interface LoadedFile {
   readonly bytes: number;
   readonly records: number;
   readonly rows: number;
+  /** null: its run was pruned. */
+  readonly rejected: number | null;
   readonly publishedAt: Date;
   readonly unloaded: boolean;
   /** Rows that were deleted with replaced partitions. */
@@ -47,12 +51,34 @@ export interface FilesWanted extends Pick<LoadedTable, 'pipeline' | 'schema' | '
 
 export const loadedFilesAfter = (client: Client, wanted: FilesWanted): Promise<readonly LoadedFile[]> =>
   rowsOf<LoadedFile>(client, {
-    text: `select p.file_id::float8 as id, p.name as file, p.run_id::float8 as run, p.bytes::float8 as bytes,
-        p.records::float8 as records, p.rows::float8 as rows, p.published_at as "publishedAt", p.unloaded,
-        p.replaced::float8 as replaced, exists (select from etl.run r where r.id = p.run_id) as "isRunKept"
-      from etl.published_file p
-      where p.pipeline = $1 and p.schema_name = $2 and p.table_name = $3 and ($4 = '' or strpos(p.name, $4) > 0)
-        and (p.name, p.file_id) > ($5, $6)
-      order by p.name, p.file_id limit $7`,
+    text: `select f.file_id::float8 as id, f.name as file, f.run_id::float8 as run, f.bytes::float8 as bytes,
+        f.records::float8 as records, f.rows::float8 as rows, f.published_at as "publishedAt", f.unloaded,
+        f.replaced::float8 as replaced, r.id is not null as "isRunKept", case when r.id is not null then c.rejected end as rejected
+      from (
+        select *, file_id as id from etl.published_file
+        where pipeline = $1 and schema_name = $2 and table_name = $3 and ($4 = '' or strpos(name, $4) > 0)
+          and (name, file_id) > ($5, $6)
+        order by name, file_id limit $7
+      ) f
+      left join etl.run r on r.id = f.run_id
+      cross join lateral ${totalsOfFile} c
+      order by f.name, f.file_id`,
     values: [wanted.pipeline, wanted.schema, wanted.table, wanted.containing, ...wanted.after, wanted.limit],
+  });
+
+export type LoadingFile = Pick<LoadedFile, 'file' | 'run' | 'bytes' | 'records' | 'rejected'>;
+
+/** Lists files of runs under way. */
+export const loadingFiles = (
+  client: Client,
+  { pipeline, table, containing, limit }: Omit<FilesWanted, 'schema' | 'after'>,
+): Promise<readonly LoadingFile[]> =>
+  rowsOf<LoadingFile>(client, {
+    text: `select f.name as file, f.run_id::float8 as run, f.bytes::float8 as bytes, c.records, c.rejected
+      from etl.run r
+      join etl.source_file f on f.run_id = r.id
+      cross join lateral ${totalsOfFile} c
+      where r.pipeline = $1 and ${shownStates.running} and f.table_name = $2 and ($3 = '' or strpos(f.name, $3) > 0)
+      order by f.ordinal limit $4`,
+    values: [pipeline, table, containing, limit],
   });

@@ -62,7 +62,7 @@ const wordsOf = (cell: ChunkCell, map: ColouredMap): string => {
   const chunks = cell.chunks === 1 ? 'chunk' : plural(cell.chunks, 'chunk');
   const by = worker === undefined ? '' : `, worker ${worker}`;
   const rejects = cell.rejected === 0 ? '' : `, ${plural(cell.rejected, 'reject')}`;
-  return `${chunks} at byte ${formatCount(cell.start)}: ${plural(cell.records, 'record')}${rejects}, ${stateWords[cell.state]}${by}, ${cell.committedAt.toTimeString().slice(0, 8)}`;
+  return `${chunks} at byte ${formatCount(cell.start)}: ${plural(cell.records, 'record')}${rejects}, ${stateWords[cell.state]}${by}, ${cell.committedAt.toISOString().slice(11, 19)} UTC`;
 };
 
 const colourOf = (cell: ChunkCell, map: ColouredMap, epochs: ReadonlyMap<string, number>): string => {

@@ -1,7 +1,9 @@
 // The page for an error: its code, message and hint, but nothing internal.
 
 import { asEtlError, codeOf, EtlError, type ErrorCode } from '../../core/errors/errors.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, spansOf, type Html } from './html.ts';
+import type { ViewContext } from './view.ts';
+import { isKnownCode } from '../../report/run-words.ts';
 
 export interface PageError {
   readonly status: 400 | 403 | 404 | 409 | 500 | 503;
@@ -54,9 +56,35 @@ export const asPageError = (thrown: unknown): PageError => {
   return { status: statuses[code] ?? 503, code, message, hint };
 };
 
-export const errorBody = ({ code, message, hint }: Omit<PageError, 'status'>): Html =>
-  html`<div class="error">
-    <p><code>${code}</code></p>
+/** Links to the code's documentation. */
+export const codeLink = (code: string, href: ViewContext['href']): Html => {
+  const text = html`<code class="bad">${code}</code>`;
+  return isKnownCode(code) ? html`<a href="${href(`/errors/${code}`)}">${text}</a>` : text;
+};
+
+/** The page's script shows this button, and copies `text`. */
+const copyButton = (name: string, text: string): Html =>
+  html`<button type="button" data-copy="${text}" hidden>${name}</button>`;
+
+/** `json`: everything that is known about the error, for the button that copies it. */
+export const errorBody = (
+  { code, message, hint }: Omit<PageError, 'status'>,
+  href: ViewContext['href'],
+  json?: object,
+): Html => {
+  const text = [`${code}: ${message}`, hint].join('\n').trim();
+  return html`<div class="error">
+    <p>
+      ${codeLink(code, href)}${isKnownCode(code) ? html` <a href="${href(`/errors/${code}`)}">What it means</a>` : nothing}
+    </p>
     <pre>${message}</pre>
-    ${hint === '' ? nothing : html`<p>${hint}</p>`}
+    ${hint === '' ? nothing : html`<p>${spansOf(hint)}</p>`}
+    ${
+      json === undefined
+        ? nothing
+        : html`<p>
+            ${copyButton('Copy as text', text)} ${copyButton('Copy as JSON', JSON.stringify(json, null, 2))}
+          </p>`
+    }
   </div>`;
+};

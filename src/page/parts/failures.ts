@@ -1,25 +1,23 @@
 // The list of failures before a run began. They have no run number, and no page of their own.
 
 import type { RunFailure } from '../../core/model.ts';
-import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
-import { html, time } from './html.ts';
+import { codeLink } from './error-page.ts';
+import { aged } from './html.ts';
 import { tableSection, type Column } from './table.ts';
 import type { Section, ViewContext } from './view.ts';
 
-const columns = (where: Column<RunFailure>): readonly Column<RunFailure>[] => [
-  { title: 'When', cell: ({ failedAt }) => time(failedAt) },
-  { title: 'Pipeline', cell: ({ pipeline }) => pipeline ?? 'unknown' },
-  where,
-  { title: 'Code', cell: ({ errorCode }) => html`<code>${errorCode}</code>` },
-  { title: 'Error', cell: ({ error }) => error, isLong: true },
-];
-
-export const failureSections = async (
-  { client }: ViewContext,
-  where: Column<RunFailure>,
-): Promise<readonly Section[]> => {
-  const failures = await listFailures(client, { limit: failuresShown });
-  return failures.length === 0
-    ? []
-    : [tableSection('failures', 'Failures before a run began', columns(where), failures)];
+export const failureSections = (
+  title: string,
+  failures: readonly RunFailure[],
+  { href }: Pick<ViewContext, 'href'>,
+): readonly Section[] => {
+  const columns: readonly Column<RunFailure>[] = [
+    { title: 'When', cell: ({ failedAt }) => aged(failedAt) },
+    { title: 'Pipeline', cell: ({ pipeline }) => pipeline ?? 'unknown' },
+    { title: 'Code', cell: ({ errorCode }) => codeLink(errorCode, href) },
+    { title: 'Error', cell: ({ error }) => error, isLong: true },
+    { title: 'Host', cell: ({ host }) => host },
+    { title: 'Queue', cell: ({ queue }) => queue },
+  ];
+  return failures.length === 0 ? [] : [tableSection('failures', title, columns, failures)];
 };

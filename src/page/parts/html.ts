@@ -2,7 +2,6 @@
 // and `raw`.
 
 import { html as htmlOf, raw } from 'hono/html';
-import { formatDate } from '../../core/amounts.ts';
 import { visible } from '../../core/wording.ts';
 
 export type Html = ReturnType<typeof htmlOf>;
@@ -23,12 +22,23 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
 
 export const nothing: Html = html``;
 
+const utc = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Shows UTC. The page's script shows the visitor's time zone instead, and UTC in a tooltip. */
 export const time = (at: Date | null): Html =>
   at === null
     ? html`<span class="dim">–</span>`
-    : html`<time datetime="${at.toISOString()}">${formatDate(at)}</time>`;
+    : html`<time datetime="${at.toISOString()}">${utc(at)}</time>`;
+
+/** Like `time`. The script adds how long ago it was, or how long until then. */
+export const aged = (at: Date): Html =>
+  html`<time class="aged" datetime="${at.toISOString()}">${utc(at)}</time>`;
 
 export const seen = (text: string): string => visible(text, '\t\n');
+
+/** Shows parts between backticks as code. */
+export const spansOf = (text: string): readonly (Html | string)[] =>
+  text.split('`').map((span, index) => (index % 2 === 1 ? html`<code>${span}</code>` : span));
 
 export const fact = (name: string, value: unknown): Html =>
   html`<div>

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Section, View } from './view.ts';
-import { html, nothing, raw, type Html } from './html.ts';
+import { html, nothing, raw, time, type Html } from './html.ts';
 
 const places = [
   ['overview', '/', 'Overview'],
@@ -48,7 +48,6 @@ export const layout = async (
     ([place, path, name]) =>
       html`<a href="${href(path)}" ${place === view.place ? raw('aria-current="page"') : ''}>${name}</a>`,
   );
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -75,10 +74,7 @@ export const layout = async (
         </main>
         <footer>
           <span>${server}</span>
-          <span
-            >Times in ${zone} · as of
-            <time datetime="${now.toISOString()}" id="as-of">${now.toTimeString().slice(0, 8)}</time></span
-          >
+          <span>Times in <span id="zone">UTC</span> · as of <span id="as-of">${time(now)}</span></span>
           <span id="link" role="status"></span>
         </footer>
       </body>

@@ -3,7 +3,7 @@
 import { formatCount } from '../../core/wording.ts';
 import { html, nothing, raw, type Html } from './html.ts';
 
-export const choiceLink = (text: string, address: string, isChosen: boolean): Html =>
+export const choiceLink = (text: unknown, address: string, isChosen: boolean): Html =>
   html`<a href="${address}" ${isChosen ? raw('class="chosen" aria-current="true"') : ''}>${text}</a>`;
 
 interface PageOfList {

@@ -1,9 +1,9 @@
-// The sections of a run's page with its plan and its notices.
+// The section of a run's page with its plan.
 
-import type { Notice, PlannedRows, RunStory } from '../../ledger/run/run-story.ts';
-import { formatCount, plural } from '../../core/wording.ts';
+import type { PlannedRows, RunStory } from '../../ledger/run/run-story.ts';
+import { plural } from '../../core/wording.ts';
 import type { Section } from './view.ts';
-import { html, nothing, time, type Html } from './html.ts';
+import { html, nothing, type Html } from './html.ts';
 import { table, type Column } from './table.ts';
 
 type PlannedRow = PlannedRows['rows'][number];
@@ -23,11 +23,6 @@ const plannedTable = ({ table: name, isDerived, rows }: PlannedRows, index: numb
   </details>`;
 };
 
-const noticeColumns: readonly Column<Notice>[] = [
-  { title: 'When', cell: ({ at }) => time(new Date(at)) },
-  { title: 'Notice', cell: ({ text }) => html`<span class="lines">${text}</span>`, isLong: true },
-];
-
 export const planSections = ({ plan }: Pick<RunStory, 'plan'>): readonly Section[] => {
   if (plan.tables.length === 0) return [];
   const more =
@@ -39,21 +34,6 @@ export const planSections = ({ plan }: Pick<RunStory, 'plan'>): readonly Section
       id: 'plan',
       title: 'Plan',
       body: html`${plan.tables.map(plannedTable)}${more}`,
-    },
-  ];
-};
-
-export const noticeSections = ({ notices, said }: Pick<RunStory, 'notices' | 'said'>): readonly Section[] => {
-  if (notices.length === 0) return [];
-  const more =
-    said <= notices.length
-      ? nothing
-      : html`<p class="dim">The newest ${notices.length} of ${formatCount(said)} notices.</p>`;
-  return [
-    {
-      id: 'notices',
-      title: 'Notices',
-      body: html`${table(noticeColumns, notices, { caption: 'Notices' })}${more}`,
     },
   ];
 };

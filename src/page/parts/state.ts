@@ -1,6 +1,6 @@
 // States as words with a colour and a sign, because some people cannot distinguish colours.
 
-import type { RunSummary } from '../../ledger/history/history.ts';
+import type { RunHead } from '../../ledger/history/history.ts';
 import { isProcessGone, stateName } from '../../report/run-words.ts';
 import { html, type Html } from './html.ts';
 
@@ -20,7 +20,7 @@ export const sign = (tone: Tone, word: string, count: number): Html =>
 
 const tones: Readonly<Record<string, Tone>> = { published: 'good', failed: 'bad', cancelled: 'warn' };
 
-export const stateBadge = (run: RunSummary): Html => {
-  if (isProcessGone(run)) return badge('warn', `${run.state}, process gone`);
+export const stateBadge = (run: RunHead): Html => {
+  if (isProcessGone(run)) return badge('bad', `${run.state}, process gone`);
   return badge(run.rolledBackTo === null ? (tones[run.state] ?? 'busy') : 'good', stateName(run));
 };

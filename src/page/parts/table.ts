@@ -8,9 +8,12 @@ export interface Column<Row> {
   readonly cell: (row: Row) => unknown;
   readonly isNumber?: boolean | undefined;
   readonly isLong?: boolean;
+  /** Hidden in a narrow window. */
+  readonly isWide?: boolean;
 }
 
-const classOf = ({ isNumber, isLong }: Column<never>): string => (isNumber ? 'number' : isLong ? 'long' : '');
+const classOf = ({ isNumber, isLong, isWide }: Column<never>): string =>
+  isWide ? 'wide' : isNumber ? 'number' : isLong ? 'long' : '';
 
 interface TableOptions {
   readonly caption: string;

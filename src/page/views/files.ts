@@ -1,16 +1,18 @@
-// The page of files in production: a list of tables, and the files of one table.
+// The page of files: those of one table, files held back, and the tables.
 
 import { formatBytes } from '../../core/amounts.ts';
 import {
   listLoadedTables,
   loadedFilesAfter,
+  loadingFiles,
   type LoadedFile,
   type LoadedTable,
 } from '../../ledger/history/production-files.ts';
 import { formatCount } from '../../core/wording.ts';
-import { ago } from '../parts/amount.ts';
-import { heldSections } from '../parts/held.ts';
-import { html, nothing, time, type Html } from '../parts/html.ts';
+import { listHeld, type ListedHeld } from '../../ledger/production/held-files.ts';
+import { codeLink } from '../parts/error-page.ts';
+import { heldSections, heldState } from '../parts/held.ts';
+import { aged, html, nothing, type Html } from '../parts/html.ts';
 import { badge } from '../parts/state.ts';
 import { table, tableSection, type Column } from '../parts/table.ts';
 import { calmMs, withQuery, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
@@ -31,7 +33,7 @@ const tableColumns = (context: ViewContext): readonly Column<LoadedTable>[] => [
   { title: 'Files', cell: ({ files }) => formatCount(files), isNumber: true },
   { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
   { title: 'Rows', cell: ({ rows }) => formatCount(rows), isNumber: true },
-  { title: 'Newest', cell: ({ newest }) => html`${ago(newest, context.now)}, ${time(newest)}` },
+  { title: 'Newest', cell: ({ newest }) => aged(newest) },
 ];
 
 const stateOf = ({ unloaded, replaced }: LoadedFile): Html =>
@@ -41,19 +43,77 @@ const stateOf = ({ unloaded, replaced }: LoadedFile): Html =>
       ? badge('warn', 'partly replaced')
       : badge('good', 'in production');
 
-const fileColumns = ({ href }: ViewContext): readonly Column<LoadedFile>[] => [
+/** A file that is in production, held back, or loaded by a run under way. */
+interface ShownFile {
+  readonly file: string;
+  readonly state: Html;
+  /** When the file was published, or held back. */
+  readonly at?: Date;
+  readonly rows?: number;
+  readonly rejected?: number | null;
+  readonly records?: number;
+  readonly bytes?: number;
+  readonly run?: number;
+  readonly isRunKept?: boolean;
+}
+
+const numberColumn = (
+  title: string,
+  valueOf: (file: ShownFile) => number | null | undefined,
+  write = formatCount,
+): Column<ShownFile> => ({
+  title,
+  cell: (file) => {
+    const value = valueOf(file);
+    return value == null ? '–' : write(value);
+  },
+  isNumber: true,
+});
+
+const fileColumns = ({ href }: ViewContext): readonly Column<ShownFile>[] => [
   { title: 'File', cell: ({ file }) => file, isLong: true },
-  { title: 'State', cell: stateOf },
+  { title: 'State', cell: ({ state }) => state },
+  { title: 'Since', cell: ({ at }) => (at === undefined ? '–' : aged(at)) },
+  numberColumn('Rows', ({ rows }) => rows),
+  numberColumn('Rejects', ({ rejected }) => rejected),
+  numberColumn('Records', ({ records }) => records),
+  numberColumn('Size', ({ bytes }) => bytes, formatBytes),
   {
     title: 'Run',
-    cell: ({ run, isRunKept }) => (isRunKept ? html`<a href="${href(`/runs/${run}`)}">${run}</a>` : run),
+    cell: ({ run, isRunKept = true }) =>
+      isRunKept && run !== undefined ? html`<a href="${href(`/runs/${run}`)}">${run}</a>` : (run ?? '–'),
     isNumber: true,
   },
-  { title: 'Size', cell: ({ bytes }) => formatBytes(bytes), isNumber: true },
-  { title: 'Records', cell: ({ records }) => formatCount(records), isNumber: true },
-  { title: 'Rows', cell: ({ rows }) => formatCount(rows), isNumber: true },
-  { title: 'Published', cell: ({ publishedAt }) => time(publishedAt) },
 ];
+
+const shownLoaded = (file: LoadedFile): ShownFile => ({
+  ...file,
+  state: stateOf(file),
+  at: file.publishedAt,
+});
+
+const shownHeld = (held: ListedHeld, { href }: ViewContext): ShownFile => ({
+  file: held.file,
+  state: html`${heldState(held)} ${codeLink(held.code, href)}`,
+  at: held.heldAt,
+});
+
+/** Returns files of the table that are not in production yet. */
+const comingFiles = async (
+  context: ViewContext,
+  { pipeline, table: name }: TableName,
+  containing: string,
+): Promise<readonly ShownFile[]> => {
+  const { client } = context;
+  const held = await listHeld(client, { pipeline, limit: filesOfPage });
+  const wanted = { pipeline, table: name, containing, limit: filesOfPage };
+  return [
+    ...held
+      .filter((one) => one.table === name && one.file.includes(containing))
+      .map((one) => shownHeld(one, context)),
+    ...(await loadingFiles(client, wanted)).map((one) => ({ ...one, state: badge('busy', 'loading') })),
+  ];
+};
 
 /** Anybody can write the URL's query, so the position may be anything. */
 const readAfter = (query: URLSearchParams): readonly [string, number] => {
@@ -66,8 +126,11 @@ const filesOf = async (context: ViewContext, chosen: TableName): Promise<Section
   const containing = query.get('containing') ?? '';
   const after = readAfter(query);
   const files = await loadedFilesAfter(client, { ...chosen, containing, after, limit: filesOfPage + 1 });
-  const shown = files.slice(0, filesOfPage);
-  const last = shown.at(-1);
+  const loaded = files.slice(0, filesOfPage);
+  const last = loaded.at(-1);
+  const isFirst = query.get('after') === null;
+  const coming = isFirst ? await comingFiles(context, chosen, containing) : [];
+  const shown = [...coming, ...loaded.map(shownLoaded)];
   const hidden = Object.entries({ pipeline: chosen.pipeline, schema: chosen.schema, table: chosen.table });
   const next =
     files.length > filesOfPage && last !== undefined
@@ -80,7 +143,7 @@ const filesOf = async (context: ViewContext, chosen: TableName): Promise<Section
         ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
         <label>Name contains <input name="containing" value="${containing}" /></label> <button>Search</button>
       </form>
-      ${table(fileColumns(context), shown, { caption: 'Files in production', none: 'No such files.' })}
+      ${table(fileColumns(context), shown, { caption: 'Files', none: 'No such files.' })}
       ${next === undefined ? nothing : html`<p class="choice"><a href="${next}" rel="next">next ${filesOfPage}</a></p>`}`,
   };
 };
@@ -96,13 +159,13 @@ export const filesView: MakeView = async (context) => {
   );
   const none = 'No file is in production.';
   return {
-    title: 'Files in production',
+    title: 'Files',
     place: 'files',
     freshMs: calmMs,
     sections: [
-      ...(await heldSections(context)),
-      tableSection('tables', 'Tables with files', tableColumns(context), tables, none),
       ...(chosen === undefined ? [] : [await filesOf(context, chosen)]),
+      ...(await heldSections(context, chosen?.pipeline ?? query.get('pipeline') ?? undefined)),
+      tableSection('tables', 'Tables with files in production', tableColumns(context), tables, none),
     ],
   };
 };

@@ -1,20 +1,60 @@
-// The first page: a row per pipeline, with its newest run, next slot and trends.
+// The first page: a row per pipeline, failed pipelines first, with its newest attempt, next slot
+// and trends.
 
 import { formatSeconds } from '../../core/amounts.ts';
-import { listPipelines, type PipelineSummary } from '../../ledger/history/overview.ts';
+import { listPipelines, newestRuns, type PipelineHead } from '../../ledger/history/overview.ts';
+import type { RunFailure } from '../../core/model.ts';
+import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
 import type { RunSummary } from '../../ledger/history/history.ts';
-import { formatCount } from '../../core/wording.ts';
+import { formatCount, plural } from '../../core/wording.ts';
 import type { Schedule } from '../../worker/schedule/contract.ts';
+import { lateSlots } from '../../worker/schedule/late.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
-import { ago, until } from '../parts/amount.ts';
+import { codeLink } from '../parts/error-page.ts';
 import { failureSections } from '../parts/failures.ts';
 import { heldSections } from '../parts/held.ts';
-import { html, nothing, time, type Html } from '../parts/html.ts';
-import { isUnderWay } from '../../report/run-words.ts';
-import { badge, stateBadge } from '../parts/state.ts';
-import { tableSection, type Column } from '../parts/table.ts';
+import { aged, html, nothing, time, type Html } from '../parts/html.ts';
+import { choiceLink, pagesOf, readFirst } from '../parts/pages.ts';
+import { isProcessGone, isUnderWay } from '../../report/run-words.ts';
+import { badge, stateBadge, type Tone } from '../parts/state.ts';
+import { table, type Column } from '../parts/table.ts';
 import { smallPicture, type Rect } from '../parts/svg.ts';
 import { busyMs, calmMs, withQuery, type MakeView, type ViewContext } from '../parts/view.ts';
+
+/** Groups of pipelines, the most urgent first. A pipeline is in the first group that applies. */
+const groups = {
+  failed: 'bad',
+  late: 'warn',
+  'with files held back': 'warn',
+  stopped: 'warn',
+  running: 'busy',
+  fine: 'good',
+} as const satisfies Record<string, Tone>;
+type Group = keyof typeof groups;
+const groupNames = Object.keys(groups) as readonly Group[];
+
+interface Row extends PipelineHead {
+  readonly group: Group;
+  /** Slot that is late; undefined: none. */
+  readonly lateSlot: Date | undefined;
+}
+
+const groupOf = ({ run, failing, held }: PipelineHead, lateSlot: Date | undefined): Group => {
+  if (failing !== null || (run !== null && isProcessGone(run))) return 'failed';
+  if (lateSlot !== undefined) return 'late';
+  if (held > 0) return 'with files held back';
+  if (run?.state === 'cancelled') return 'stopped';
+  return run !== null && isUnderWay(run) ? 'running' : 'fine';
+};
+
+/** Sorts by group; pipelines that are not fine by their newest attempt, the others by name. */
+const sorted = (rows: readonly Row[]): readonly Row[] =>
+  rows.toSorted((one, other) => {
+    const groupsApart = groupNames.indexOf(one.group) - groupNames.indexOf(other.group);
+    if (groupsApart !== 0) return groupsApart;
+    const apart = one.group === 'fine' ? 0 : other.attemptAt.getTime() - one.attemptAt.getTime();
+    return apart !== 0 ? apart : one.pipeline < other.pipeline ? -1 : 1;
+  });
 
 const barWidth = 6;
 const barHeightMax = 26;
@@ -22,7 +62,7 @@ const barHeightMax = 26;
 /** Draws the oldest run first. The value of a run under way may be null. */
 const trendOf = (
   name: string,
-  { runs }: PipelineSummary,
+  runs: readonly RunSummary[],
   valueOf: (run: RunSummary) => number | null,
   textOf: (value: number) => string,
 ): Html => {
@@ -40,12 +80,12 @@ const trendOf = (
       title: `run ${run.id}: ${value === null ? 'under way' : textOf(value)}${isFailed ? ', failed' : ''}`,
     };
   });
-  const labels = rects.map(({ title }) => title).join('; ');
+  const newest = rects.at(-1)?.title ?? 'no run';
   const width = Math.max(1, rects.length * (barWidth + 1) - 1);
-  return smallPicture({ width, height: barHeightMax, name: `${name}: ${labels}` }, rects);
+  return smallPicture({ width, height: barHeightMax, name: `${name} of ${newest}` }, rects);
 };
 
-const nextOf = (pipeline: string, schedules: readonly Schedule[], now: Date): Html => {
+const nextOf = (pipeline: string, schedules: readonly Schedule[]): Html => {
   const own = schedules.filter((schedule) => schedule.pipeline === pipeline);
   if (own.length === 0) return html`<span class="dim">no schedule</span>`;
   const next = own
@@ -53,77 +93,168 @@ const nextOf = (pipeline: string, schedules: readonly Schedule[], now: Date): Ht
     .flatMap(({ next: slots }) => slots.slice(0, 1))
     .map((slot) => new Date(slot))
     .sort((one, other) => one.getTime() - other.getTime())[0];
-  return next === undefined ? badge('idle', 'paused') : html`${until(next, now)}<br />${time(next)}`;
+  return next === undefined ? badge('idle', 'paused') : aged(next);
+};
+
+const reasonCharsMax = 120;
+
+const reasonOf = (error: string): Html => {
+  const line = error.replaceAll(/\s+/g, ' ');
+  const text = line.length > reasonCharsMax ? `${line.slice(0, reasonCharsMax)}…` : line;
+  return html`<span class="why">${text}</span>`;
+};
+
+const stateOf = (
+  { pipeline, run, failing, held, lateSlot }: Row,
+  { href }: Pick<ViewContext, 'href'>,
+): Html => {
+  const runLink = (id: number): Html => html`<a href="${href(`/runs/${id}`)}">run ${id}</a>`;
+  const attempts = href(withQuery('/runs', { pipeline }));
+  const parts = [
+    ...(failing === null || failing.run === run?.id
+      ? []
+      : failing.run === null
+        ? [html`${badge('bad', 'failed before a run')} <a href="${attempts}#failures">attempts</a>`]
+        : [html`${badge('bad', 'failed')} ${runLink(failing.run)}`]),
+    ...(run === null ? [] : [html`${stateBadge(run)} ${runLink(run.id)}`]),
+    ...(lateSlot === undefined ? [] : [html`${badge('warn', 'late')} since ${time(lateSlot)}`]),
+    ...(held === 0
+      ? []
+      : [
+          html`<a href="${href(withQuery('/files', { pipeline }))}#held"
+            >${badge('warn', `${plural(held, 'file')} held back`)}</a
+          >`,
+        ]),
+  ];
+  const reason =
+    failing === null ? nothing : html`<br />${codeLink(failing.errorCode, href)} ${reasonOf(failing.error)}`;
+  return html`${parts.map((part) => html`${part} `)}${reason}`;
 };
 
 const pipelineColumns = (
-  { href, now }: ViewContext,
+  context: ViewContext,
   schedules: readonly Schedule[],
-): readonly Column<PipelineSummary>[] => [
-  {
-    title: 'Pipeline',
-    cell: ({ pipeline }) =>
-      html`<a class="name" href="${href(withQuery('/runs', { pipeline }))}">${pipeline}</a>`,
-  },
-  {
-    title: 'Last run',
-    cell: ({ runs: [run] }) =>
-      run &&
-      html`<a href="${href(`/runs/${run.id}`)}">${run.id}</a> ${stateBadge(run)}${
-          run.errorCode === null ? nothing : html`<br /><code class="bad">${run.errorCode}</code>`
-        }`,
-  },
-  {
-    title: 'Started',
-    cell: ({ runs: [run] }) => run && html`${ago(run.startedAt, now)}<br />${time(run.startedAt)}`,
-  },
-  {
-    title: 'Fresh as of',
-    cell: ({ publishedAt }) =>
-      publishedAt === null
-        ? html`<span class="dim">never published</span>`
-        : html`${ago(publishedAt, now)}<br />${time(publishedAt)}`,
-  },
-  { title: 'Next slot', cell: ({ pipeline }) => nextOf(pipeline, schedules, now) },
-  {
-    title: 'Records',
-    cell: (one) =>
-      trendOf(
-        'records',
-        one,
-        ({ records }) => records,
-        (count) => `${formatCount(count)} records`,
-      ),
-  },
-  {
-    title: 'Rejects',
-    cell: (one) =>
-      trendOf(
-        'rejects',
-        one,
-        ({ rejected }) => rejected,
-        (count) => `${formatCount(count)} rejects`,
-      ),
-  },
-  {
-    title: 'Time',
-    cell: (one) => trendOf('time', one, ({ seconds }) => seconds, formatSeconds),
-  },
-];
+  runsOf: ReadonlyMap<string, readonly RunSummary[]>,
+): readonly Column<Row>[] => {
+  const trend = (
+    title: string,
+    valueOf: (run: RunSummary) => number | null,
+    textOf: (value: number) => string,
+  ): Column<Row> => ({
+    title,
+    cell: ({ pipeline }) => trendOf(title, runsOf.get(pipeline) ?? [], valueOf, textOf),
+    isWide: true,
+  });
+  return [
+    {
+      title: 'Pipeline',
+      cell: ({ pipeline }) =>
+        html`<a class="name" href="${context.href(withQuery('/runs', { pipeline }))}">${pipeline}</a>`,
+    },
+    { title: 'Newest attempt', cell: (row) => stateOf(row, context), isLong: true },
+    { title: 'When', cell: (row) => aged(row.attemptAt) },
+    {
+      title: 'Fresh as of',
+      cell: ({ succeededAt }) =>
+        succeededAt === null ? html`<span class="dim">never published</span>` : aged(succeededAt),
+      isWide: true,
+    },
+    { title: 'Next slot', cell: ({ pipeline }) => nextOf(pipeline, schedules), isWide: true },
+    trend(
+      'Records',
+      ({ records }) => records,
+      (count) => `${formatCount(count)} records`,
+    ),
+    trend(
+      'Rejects',
+      ({ rejected }) => rejected,
+      (count) => `${formatCount(count)} rejects`,
+    ),
+    trend('Time', ({ seconds }) => seconds, formatSeconds),
+  ];
+};
+
+const rowsOfPage = 100;
+
+interface Chosen {
+  readonly state: Group | undefined;
+  readonly name: string;
+}
+
+const linkOf = ({ href }: ViewContext, { state, name }: Partial<Chosen>, first = 0): string =>
+  href(withQuery('/', { state, name, first }));
+
+/** Counts of the groups, each a link that shows only this group, and a search by name. */
+const choiceOf = (rows: readonly Row[], { state, name }: Chosen, context: ViewContext): Html => {
+  const counts = groupNames.map(
+    (group) => [group, rows.filter((row) => row.group === group).length] as const,
+  );
+  const links = counts
+    .filter(([group, count]) => count > 0 || group === 'failed' || group === state)
+    .map(([group, count]) => {
+      const text = badge(count === 0 ? 'idle' : groups[group], `${formatCount(count)} ${group}`);
+      return choiceLink(text, linkOf(context, { state: group, name }), group === state);
+    });
+  return html`<div class="choice">
+    ${choiceLink(`all ${formatCount(rows.length)}`, linkOf(context, { name }), state === undefined)}${links}
+    <form class="search" role="search" action="${context.href('/')}">
+      ${state === undefined ? nothing : html`<input type="hidden" name="state" value="${state}" />`}
+      <label>Name <input name="name" value="${name}" /></label> <button>Search</button>
+    </form>
+  </div>`;
+};
+
+const dayMs = 86_400_000;
+
+/** Lists failures whose pipeline is unknown. No success can show that the fault was corrected. */
+const unknownFailures = async ({ client, now }: ViewContext): Promise<readonly RunFailure[]> => {
+  const since = new Date(now.getTime() - dayMs);
+  const failures = await listFailures(client, { limit: failuresShown, since, areCurrent: true });
+  return failures.filter(({ pipeline }) => pipeline === null);
+};
 
 export const overview: MakeView = async (context) => {
-  const pipelines = await listPipelines(context.client);
-  const schedules = await listSchedules(context.client);
-  const columns = pipelineColumns(context, schedules);
-  const none = 'No pipeline was run on this database yet.';
+  const { client, query } = context;
+  const pipelines = await listPipelines(client);
+  const schedules = await listSchedules(client);
+  const late = new Map((await lateSlots(client)).map(({ pipeline, slot }) => [pipeline, slot]));
+  const rows = sorted(
+    pipelines.map((head) => {
+      const lateSlot = late.get(head.pipeline);
+      return { ...head, lateSlot, group: groupOf(head, lateSlot) };
+    }),
+  );
+  const chosen = {
+    state: groupNames.find((one) => one === query.get('state')),
+    name: query.get('name') ?? '',
+  };
+  const named = rows.filter(({ pipeline }) => pipeline.includes(chosen.name));
+  const wanted = named.filter(({ group }) => chosen.state === undefined || group === chosen.state);
+  const first = readFirst(query.get('first'));
+  const shown = wanted.slice(first, first + rowsOfPage);
+  const runsOf = await newestRuns(
+    client,
+    shown.map(({ pipeline }) => pipeline),
+  );
+  const none = rows.length === 0 ? 'No pipeline was run on this database yet.' : 'No such pipeline.';
+  const range = { first, shown: shown.length, size: rowsOfPage, total: wanted.length };
   return {
     title: 'Overview',
     place: 'overview',
-    freshMs: pipelines.some(({ runs: [run] }) => run && isUnderWay(run)) ? busyMs : calmMs,
+    freshMs: rows.some(({ run }) => run && isUnderWay(run)) ? busyMs : calmMs,
     sections: [
-      tableSection('pipelines', 'Pipelines', columns, pipelines, none),
+      { id: 'choice', body: choiceOf(named, chosen, context) },
+      ...failureSections(
+        'Failures before a run began, of unknown pipelines',
+        await unknownFailures(context),
+        context,
+      ),
+      {
+        id: 'pipelines',
+        body: html`${table(pipelineColumns(context, schedules, runsOf), shown, { caption: 'Pipelines', none })}
+        ${pagesOf({ what: 'pipelines', ...range }, (from) => linkOf(context, chosen, from))}`,
+      },
       ...(await heldSections(context)),
-      ...(await failureSections(context, { title: 'Host', cell: ({ host }) => host })),
     ],
   };
 };

@@ -3,23 +3,23 @@
 import { listProcesses, type ProcessAtWork } from '../../ledger/history/processes.ts';
 import type { QueuesSeen } from '../../worker/queues.ts';
 import { formatCount } from '../../core/wording.ts';
-import { ago } from '../parts/amount.ts';
+import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
 import { failureSections } from '../parts/failures.ts';
-import { html, time } from '../parts/html.ts';
+import { aged, html, time } from '../parts/html.ts';
 import { badge, type Tone } from '../parts/state.ts';
 import { tableSection, type Column } from '../parts/table.ts';
-import { busyMs, calmMs, type MakeView, type ViewContext } from '../parts/view.ts';
+import { busyMs, calmMs, type MakeView } from '../parts/view.ts';
 
 type Depth = QueuesSeen['queues'][number];
 type Job = QueuesSeen['jobs'][number];
 
-const depthColumns = ({ now }: ViewContext): readonly Column<Depth>[] => [
+const depthColumns: readonly Column<Depth>[] = [
   { title: 'Queue', cell: ({ queue }) => queue },
   { title: 'Waiting', cell: ({ waiting }) => formatCount(waiting), isNumber: true },
   { title: 'Delayed', cell: ({ delayed }) => formatCount(delayed), isNumber: true },
   { title: 'Active', cell: ({ active }) => formatCount(active), isNumber: true },
   { title: 'Failed', cell: ({ failed }) => formatCount(failed), isNumber: true },
-  { title: 'Oldest waiting', cell: ({ oldestAt }) => (oldestAt === null ? '–' : ago(oldestAt, now)) },
+  { title: 'Oldest waiting', cell: ({ oldestAt }) => (oldestAt === null ? '–' : aged(oldestAt)) },
 ];
 
 const toneOf: Readonly<Record<Job['state'], Tone>> = {
@@ -38,7 +38,7 @@ const jobColumns: readonly Column<Job>[] = [
   { title: 'Attempts', cell: ({ attempts }) => formatCount(attempts), isNumber: true },
 ];
 
-const processColumns = ({ now }: ViewContext): readonly Column<ProcessAtWork>[] => [
+const processColumns: readonly Column<ProcessAtWork>[] = [
   { title: 'Process', cell: ({ isWorker }) => (isWorker ? 'worker' : 'run or program') },
   { title: 'Tag', cell: ({ tag }) => html`<code>${tag}</code>` },
   {
@@ -50,11 +50,12 @@ const processColumns = ({ now }: ViewContext): readonly Column<ProcessAtWork>[] 
   { title: 'Sessions', cell: ({ sessions }) => formatCount(sessions), isNumber: true },
   { title: 'Active', cell: ({ active }) => formatCount(active), isNumber: true },
   { title: 'From', cell: ({ address }) => address ?? 'this machine' },
-  { title: 'Since', cell: ({ since }) => ago(since, now) },
+  { title: 'Since', cell: ({ since }) => aged(since) },
 ];
 
 export const queueView: MakeView = async (context) => {
   const processes = await listProcesses(context.client);
+  const failures = await listFailures(context.client, { limit: failuresShown });
   const found = await context.queues();
   const { queues = [], jobs = [] } = found ?? {};
   const noQueue = 'No run was enqueued on this database yet.';
@@ -64,10 +65,10 @@ export const queueView: MakeView = async (context) => {
     place: 'queue',
     freshMs: jobs.some(({ state }) => state !== 'failed') || processes.length > 0 ? busyMs : calmMs,
     sections: [
-      tableSection('queues', 'Queues of runs', depthColumns(context), queues, noQueue),
+      tableSection('queues', 'Queues of runs', depthColumns, queues, noQueue),
       tableSection('jobs', 'Jobs', jobColumns, jobs, 'No job is waiting or active.'),
-      tableSection('processes', 'Processes at work', processColumns(context), processes, noProcess),
-      ...(await failureSections(context, { title: 'Queue', cell: ({ queue }) => queue })),
+      tableSection('processes', 'Processes at work', processColumns, processes, noProcess),
+      ...failureSections('Failures before a run began', failures, context),
     ],
   };
 };

@@ -14,11 +14,12 @@ import { sessionsOf, timelineOf, type Timeline } from '../../ledger/history/time
 import { formatCount, plural } from '../../core/wording.ts';
 import { share } from '../parts/amount.ts';
 import { chunkMap, colourings, type Colouring } from '../parts/chunk-map.ts';
-import { fact, html, nothing, time, type Html } from '../parts/html.ts';
+import { aged, fact, html, nothing, time, type Html } from '../parts/html.ts';
 import { pagesOf, readFirst } from '../parts/pages.ts';
-import { noticeSections, planSections } from '../parts/plan.ts';
+import { logOf } from '../parts/log.ts';
+import { planSections } from '../parts/plan.ts';
 import { fileColumnsOf, tableColumns, type RunColumn } from '../../report/run-columns.ts';
-import { hintOf, isUnderWay } from '../../report/run-words.ts';
+import { hintOf, isProcessGone, isUnderWay } from '../../report/run-words.ts';
 import { badge, stateBadge } from '../parts/state.ts';
 import { errorBody } from '../parts/error-page.ts';
 import { table, tableSection, type Column } from '../parts/table.ts';
@@ -26,10 +27,28 @@ import { throughputChart } from '../parts/throughput.ts';
 import { timelineChart } from '../parts/timeline.ts';
 import { busyMs, calmMs, withQuery, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
-const errorOf = ({ errorCode, error }: RunSummary): Html =>
-  errorCode === null && error === null
-    ? nothing
-    : errorBody({ code: errorCode ?? '', message: error ?? '', hint: hintOf(errorCode) ?? '' });
+const killed = {
+  code: 'Process gone',
+  message: 'The process of the run has ended without a word: it was killed, or its machine was restarted.',
+  hint: 'Nothing was published. The next run of the pipeline continues this run.',
+};
+
+/** The error of a run, and its log; undefined if it has no error. */
+const errorSection = (found: RunDetails, log: Html, { href }: ViewContext): Section | undefined => {
+  const { run } = found;
+  const { id, errorCode, error, finishedAt } = run;
+  const isKilled = isProcessGone(run);
+  if (errorCode === null && error === null && !isKilled) return undefined;
+  const hint = hintOf(errorCode, id) ?? '';
+  const shown = isKilled ? killed : { code: errorCode ?? '', message: error ?? '', hint };
+  return {
+    id: 'error',
+    body: html`<p>${stateBadge(run)} ${finishedAt === null ? nothing : aged(finishedAt)}</p>
+      ${errorBody(shown, href, { ...shown, run, notices: found.notices })}
+      <h2 id="log">Log</h2>
+      ${log}`,
+  };
+};
 
 const traceOf = (traceId: string, { traceLink }: ViewContext): Html =>
   traceLink === undefined
@@ -134,6 +153,10 @@ const filesOf = (
   ${pagesOf({ what: 'files', ...range }, (first) => linkOf(run, context, { ...choice, files: first }, 'files'))}`;
 };
 
+/** A chart of a shorter run shows the size of its chunks, not its speed. */
+const chartSecondsMin = 2;
+const isLongEnough = ({ seconds, stretches }: Timeline): boolean => seconds * stretches >= chartSecondsMin;
+
 export const runView: MakeView = async (context) => {
   const { client, href, query } = context;
   const runId = Number(context.parts[0]);
@@ -142,14 +165,17 @@ export const runView: MakeView = async (context) => {
   const { run, tables, files, tests, advice } = found;
   const map = await chunkMapOf(client, runId, choice.map);
   const timeline = await timelineOf(client, runId);
+  const log = logOf(found, timeline.times);
+  const error = errorSection(found, log, context);
   const optional = (isThere: boolean, section: () => Section): Section[] => (isThere ? [section()] : []);
   return {
     title: `Run ${run.id} of ${run.pipeline}`,
     place: 'runs',
     freshMs: isUnderWay(run) ? busyMs : calmMs,
     sections: [
-      { id: 'facts', body: html`${factsOf(found, sessionsOf(timeline), context)}${errorOf(run)}` },
-      ...noticeSections(found),
+      ...(error === undefined ? [] : [error]),
+      { id: 'facts', body: factsOf(found, sessionsOf(timeline), context) },
+      ...optional(error === undefined, () => ({ id: 'log', title: 'Log', body: log })),
       { id: 'map', title: 'Chunks', body: mapOf(run, map, timeline, choice, context) },
       { id: 'time', title: 'Time', body: timelineChart(timeline) },
       ...optional(advice.length > 0, () => ({
@@ -159,7 +185,7 @@ export const runView: MakeView = async (context) => {
           ${advice.map((sentence) => html`<li>${sentence}</li>`)}
         </ul>`,
       })),
-      ...optional(timeline.work.length > 0, () => ({
+      ...optional(timeline.work.length > 0 && isLongEnough(timeline), () => ({
         id: 'throughput',
         title: 'Throughput',
         body: throughputChart(timeline, href('/assets/chart.js')),

@@ -9,6 +9,9 @@ import {
   type RunsPageWanted,
 } from '../../ledger/history/run-page.ts';
 import { formatCount } from '../../core/wording.ts';
+import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
+import { codeLink } from '../parts/error-page.ts';
+import { failureSections } from '../parts/failures.ts';
 import { html, nothing, time, type Html } from '../parts/html.ts';
 import { isUnderWay } from '../../report/run-words.ts';
 import { choiceLink } from '../parts/pages.ts';
@@ -35,7 +38,7 @@ const runColumns = ({ href }: ViewContext): readonly Column<RunSummary>[] => [
   },
   {
     title: 'Error',
-    cell: ({ errorCode }) => (errorCode === null ? nothing : html`<code>${errorCode}</code>`),
+    cell: ({ errorCode }) => (errorCode === null ? nothing : codeLink(errorCode, href)),
   },
 ];
 
@@ -95,6 +98,9 @@ export const runsView: MakeView = async (context) => {
     from: readFrom(query),
   });
   const { runs } = found;
+  const wanted = { limit: failuresShown, pipeline: pipeline ?? undefined };
+  const areFailuresShown = (state === undefined || state === 'failed') && readFrom(query) === undefined;
+  const failures = areFailuresShown ? await listFailures(client, wanted) : [];
   return {
     title: 'Runs',
     place: 'runs',
@@ -106,6 +112,7 @@ export const runsView: MakeView = async (context) => {
         body: html`${table(runColumns(context), runs, { caption: 'Runs', none: 'No runs found.' })}
         ${turnOf(found, chosen, context)}`,
       },
+      ...failureSections('Failures before a run began', failures, context),
     ],
   };
 };

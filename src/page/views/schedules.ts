@@ -4,8 +4,7 @@ import { calendarOf, type CalendarSlots, type SlotFate } from '../../ledger/hist
 import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { scheduleLinks } from '../sections.ts';
-import { until } from '../parts/amount.ts';
-import { html, time, type Html } from '../parts/html.ts';
+import { aged, html, type Html } from '../parts/html.ts';
 import { badge, sign, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { busyMs, calmMs, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
@@ -30,11 +29,8 @@ const newestOf = ({ lastOutcome, jobState }: Schedule): Html => {
   return lastOutcome === null ? html`<span class="dim">none yet</span>` : badge('warn', lastOutcome);
 };
 
-const nextOf = ({ paused, next }: Schedule, { now }: ViewContext): Html => {
-  if (paused) return badge('idle', 'paused');
-  const slot = new Date(next[0]!);
-  return html`${until(slot, now)}<br />${time(slot)}`;
-};
+const nextOf = ({ paused, next }: Schedule): Html =>
+  paused ? badge('idle', 'paused') : aged(new Date(next[0]!));
 
 const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   {
@@ -44,7 +40,7 @@ const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   },
   { title: 'Pipeline', cell: ({ pipeline }) => pipeline },
   { title: 'Times', cell: ({ cron, timeZone }) => html`<code>${cron}</code><br />${timeZone}` },
-  { title: 'Next slot', cell: (schedule) => nextOf(schedule, context) },
+  { title: 'Next slot', cell: nextOf },
   { title: 'Newest run', cell: newestOf },
   { title: 'Queue', cell: ({ queue }) => queue },
   ...(context.control === undefined

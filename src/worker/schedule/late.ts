@@ -1,6 +1,6 @@
 // Notifies receivers of late slots (run not published in the declared time) and missed slots.
 
-import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { isThere, rowsOf, runQuery, withTransaction, type Client } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { scheduleCheckMs } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -25,6 +25,8 @@ interface LateSlot {
   readonly now: Date;
 }
 
+type LateNow = Pick<LateSlot, 'pipeline' | 'slot'>;
+
 const selectLate = (except: readonly string[]): Query => ({
   text: `select s.id::text as id, s.schedule, c.pipeline, s.slot, s.outcome, s.job_state as state, clock_timestamp() as now,
       (select max(id) from etl.run where job = s.job)::float8 as run
@@ -38,6 +40,26 @@ const selectLate = (except: readonly string[]): Query => ({
     order by s.id limit 1 for update of s skip locked`,
   values: [except],
 });
+
+/** Workers handle a slot within seconds; after this time, no worker serves the schedule. */
+const unhandledSeconds = 60;
+
+/** Returns each schedule's late slot: its newest, or a slot that no worker has handled. */
+export const lateSlots = async (client: Client): Promise<readonly LateNow[]> => {
+  if (!(await isThere(client, 'etl.schedule_slot'))) return [];
+  return rowsOf<LateNow>(client, {
+    text: `select c.pipeline, coalesce(s.slot, c.next_slot) as slot
+      from etl.schedule c
+      left join lateral (
+        select * from (select * from etl.schedule_slot where schedule = c.name order by id desc limit 1) newest
+        where coalesce(job_state, '') not in ('published', 'unchanged')
+          and case when c.late_after is null then outcome = 'missed'
+            else slot + c.late_after * interval '1 second' <= clock_timestamp() end
+      ) s on true
+      where not c.paused and (s.slot is not null or c.next_slot < clock_timestamp() - ${unhandledSeconds} * interval '1 second')
+      order by slot`,
+  });
+};
 
 const recordLate = (id: string): Query => ({
   text: 'update etl.schedule_slot set late_at = clock_timestamp() where id = $1',
