@@ -45,6 +45,8 @@ export {
   type EnqueueOptions,
   type RetryOptions,
 } from './worker/enqueue.ts';
+export { createClient } from './worker/client.ts';
+export type { EtlClient } from './worker/options.ts';
 export { schedule } from './worker/schedule/schedule.ts';
 export type {
   Schedule,

@@ -22,6 +22,8 @@ export type QueryResult = pg.QueryResult;
 
 const lost = new WeakMap<pg.Client, Error>();
 
+export const isLost = (client: Client): boolean => lost.has(client);
+
 /**
  * Finds a code for an error without one, which the driver raises if the connection ends while it is
  * being opened: the code of the server's last error (test/fault/waiting.test.ts), otherwise a
@@ -99,7 +101,8 @@ export const whenLost = (client: Client, { label }: ServerAddress): Promise<neve
 };
 
 /**
- * Opens a connection for `use`, and closes it afterwards. Aborting `signal` cuts the connection.
+ * Opens a connection for `use`, and closes it afterwards, unless the address keeps idle ones: after
+ * an error, the connection's state is unknown. Aborting `signal` cuts the connection.
  * Errors: those of `openClient` and `use`; ETL_PERMISSION; ETL_SERVER_LOST.
  */
 export const withClient = async <T>(
@@ -107,17 +110,20 @@ export const withClient = async <T>(
   use: (client: Client) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> => {
-  const client = await openClient(address);
+  const client = address.idle?.pop() ?? (await openClient(address));
+  let close = closeClient;
   const abort = (): void => destroyClient(client, new Error('aborted'));
   signal?.addEventListener('abort', abort);
   if (signal?.aborted === true) abort();
   try {
-    return await use(client);
+    const used = await use(client);
+    close = address.idle?.push ?? closeClient;
+    return used;
   } catch (error) {
     throw withPermission(address, lossOf(client, address, error));
   } finally {
     signal?.removeEventListener('abort', abort);
-    await closeClient(client);
+    await close(client);
   }
 };
 

@@ -4,6 +4,7 @@ import { EtlError } from '../core/errors/errors.ts';
 import { schemaVersions } from './bookkeeping/migrate.ts';
 import { readOnlyPlainTables, readTrust, refuseStrange } from './bookkeeping/trust.ts';
 import { closeClient, lossOf, openClient, type Client } from './client.ts';
+import { createIdle } from './idle-clients.ts';
 import type { ServerAddress } from './connect/address.ts';
 import { withPermission } from './connect/server-error.ts';
 
@@ -55,35 +56,6 @@ const createTurns = (atOnce: number, waitingMax: number) => {
       const next = waiting.shift();
       if (next === undefined) busy -= 1;
       else next();
-    },
-  };
-};
-
-const createIdle = (idleMs: number) => {
-  const idle: { readonly client: Client; readonly timer: NodeJS.Timeout }[] = [];
-  let isClosed = false;
-  return {
-    pop: (): Client | undefined => {
-      const one = idle.pop();
-      clearTimeout(one?.timer);
-      return one?.client;
-    },
-    push: async (client: Client): Promise<void> => {
-      if (isClosed) return closeClient(client);
-      const close = (): void => {
-        idle.splice(idle.indexOf(one), 1);
-        void closeClient(client);
-      };
-      const one = { client, timer: setTimeout(close, idleMs).unref() };
-      idle.push(one);
-      return undefined;
-    },
-    close: async (): Promise<void> => {
-      isClosed = true;
-      for (const { client, timer } of idle.splice(0)) {
-        clearTimeout(timer);
-        await closeClient(client);
-      }
     },
   };
 };

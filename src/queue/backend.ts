@@ -8,6 +8,8 @@ import type { Client } from '../db/client.ts';
 export interface QueueLink {
   readonly options: { readonly connection: BullMq.ConnectionOptions; readonly prefix?: string };
   readonly factory: BullMq.BackendFactory;
+  /** False if the connection has ended; the next question would fail. */
+  readonly isOpen: () => boolean;
   /** Resolves when the queues' server takes writes. The database is watched elsewhere. */
   readonly ping: () => Promise<unknown>;
   /** Waits until BullMQ's connections are closed. */

@@ -13,12 +13,15 @@ import {
 import type { Logger } from '../core/logger.ts';
 import type { Patience, QueueBackend, QueueLink } from './backend.ts';
 import { loadBullMq } from './bullmq.ts';
+import type { KeptQueues, OpenQueue } from './kept-queues.ts';
 
 export interface Queues {
   readonly backend: QueueBackend;
   /** Text that distinguishes the queues of databases that share a server. */
   readonly namespace: string;
   readonly logger: Logger;
+  /** Undefined: each use of a queue opens it. */
+  readonly kept?: KeptQueues | undefined;
 }
 
 /**
@@ -49,12 +52,6 @@ export interface JobQueue {
   readonly link: QueueLink;
   /** Errors: ETL_SERVER_LOST, ETL_QUEUE_LOST, ETL_QUEUE_REFUSED. */
   readonly ask: <T>(question: (queue: Queue) => Promise<T>) => Promise<T>;
-}
-
-export interface OpenQueue {
-  readonly bull: Queue;
-  readonly link: QueueLink;
-  readonly close: () => Promise<void>;
 }
 
 const whenReady = async <B extends Queue | Worker>(
@@ -107,9 +104,11 @@ export const withQueue = async <T>(
   name: string,
   use: (queue: JobQueue) => Promise<T>,
 ): Promise<T> => {
+  const useOpen = (opened: OpenQueue): Promise<T> => use({ link: opened.link, ask: asking(queues, opened) });
+  if (queues.kept !== undefined) return queues.kept.use(name, () => openQueue(queues, name), useOpen);
   const opened = await openQueue(queues, name);
   try {
-    return await use({ link: opened.link, ask: asking(queues, opened) });
+    return await useOpen(opened);
   } finally {
     await opened.close();
   }

@@ -129,6 +129,8 @@ const link = (address: ServerAddress): QueueLink => {
   return {
     options: { connection: pool },
     factory: backendOver(config),
+    // The pool opens another connection.
+    isOpen: () => true,
     ping: () => Promise.resolve(),
     end: async () => {
       // pool.end() does not wait until the server has closed the connections.

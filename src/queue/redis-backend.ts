@@ -164,6 +164,7 @@ const link = (address: RedisAddress, namespace: string, patience: Patience): Que
   const connection = track(openRedis(address, patience));
   return {
     options: { connection, prefix: keyPrefix(namespace) },
+    isOpen: () => connection.status === 'ready',
     // Writes, because a Redis that is full or read-only answers, and moves no jobs.
     ping: () => connection.set(`${keyPrefix(namespace)}:alive`, '', 'EX', aliveSeconds),
     factory: loadBullMq().createRedisBackend,

@@ -1,6 +1,7 @@
 // The queues of runs: a job for every requested run. The default queue is BullMQ's `etl-run`.
 
 import { randomUUID } from 'node:crypto';
+import type { Job } from 'bullmq';
 import { finishedRunJobsKept, runAttemptsMax, runBackoffMs } from '../core/limits.ts';
 import { defaultQueue } from '../core/model.ts';
 import type { AddedRun, QueueDepth } from './run-queue-state.ts';
@@ -107,17 +108,35 @@ export interface ListedJob {
   readonly attempts: number;
 }
 
+const pipelineOf = (data: unknown): string | null => {
+  const { pipeline } = (data ?? {}) as { readonly pipeline?: unknown };
+  return typeof pipeline === 'string' ? pipeline : null;
+};
+
+export const isUntouched = ({ attemptsMade, stalledCounter }: Job): boolean =>
+  attemptsMade + stalledCounter === 0;
+
+/** Delayed jobs among which the next one is searched; others become due by themselves. */
+const waitingSeen = 100;
+
+/** Makes the oldest job of the pipeline due that was begun and put back. */
+export const offerWaiting = (queues: Queues, queueName: string, pipeline: string): Promise<void> =>
+  withQueue(queues, bullNameOf(queueName), async ({ ask }) => {
+    const delayed = (await ask((bull) => bull.getDelayed(0, waitingSeen - 1))).filter(Boolean);
+    // A job that was never begun waits for the time for which it was enqueued.
+    const [next] = delayed
+      .filter((job) => job.attemptsStarted > 0 && isUntouched(job) && pipelineOf(job.data) === pipeline)
+      .toSorted((one, other) => one.timestamp - other.timestamp);
+    // Its time may have come meanwhile.
+    await next?.promote().catch(() => undefined);
+  });
+
 const listedStates = [
   ['active', ['active']],
   ['waiting', ['prioritized', 'wait']],
   ['delayed', ['delayed']],
   ['failed', ['failed']],
 ] as const;
-
-const pipelineOf = (data: unknown): string | null => {
-  const { pipeline } = (data ?? {}) as { readonly pipeline?: unknown };
-  return typeof pipeline === 'string' ? pipeline : null;
-};
 
 export const listRunJobs = (
   queues: Queues,

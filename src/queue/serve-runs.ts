@@ -9,7 +9,7 @@ import { asEtlError } from '../core/errors/errors.ts';
 import { otherQueuesFirstMs, runHandedOnMs } from '../core/limits.ts';
 import { loadBullMq } from './bullmq.ts';
 import { openWorker, type JobWorker, type Queues } from './job-queue.ts';
-import { bullNameOf } from './run-queue.ts';
+import { bullNameOf, isUntouched } from './run-queue.ts';
 
 /** laterMs: the job is returned to the queue, because it cannot be worked off here and now. */
 export type RunOutcome = 'done' | { readonly laterMs: number };
@@ -20,6 +20,8 @@ export interface RunDelivery {
   readonly queueName: string;
   /** How often a process that had the job ended without a word. */
   readonly stalls: number;
+  /** False for a job that failed or stalled before. */
+  readonly isUntouched: boolean;
 }
 
 export type RunWork = (delivery: RunDelivery) => Promise<RunOutcome>;
@@ -90,7 +92,14 @@ export const serveRuns = async (
     (queueName: string, index: number) =>
     async (job: Job, token: string): Promise<void> => {
       const { id, data, stalledCounter: stalls } = job;
-      const own = () => attempt(() => work({ jobId: id!, data: data as unknown, queueName, stalls }));
+      const delivery = {
+        jobId: id!,
+        data: data as unknown,
+        queueName,
+        stalls,
+        isUntouched: isUntouched(job),
+      };
+      const own = () => attempt(() => work(delivery));
       const outcome = (await turns.take(index, own)) ?? { laterMs: runHandedOnMs };
       if (outcome === 'done') return;
       await job.moveToDelayed(Date.now() + outcome.laterMs, token);

@@ -16,8 +16,9 @@ import type { FromWorker, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
 import { traceDelivery } from '../report/job-trace.ts';
 import type { Catalog } from './catalog.ts';
+import type { LockedRuns } from './locked-runs.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import type { Site } from './site.ts';
+import type { Site } from './client.ts';
 import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 
 export interface Shared {
@@ -29,6 +30,7 @@ export interface Shared {
   readonly drain: AbortController;
   readonly abort: AbortController;
   readonly common: RunOptions;
+  readonly lockedRuns: LockedRuns;
   readonly fromWorker: (pipeline: string) => FromWorker;
   /** `pipeline` is undefined if the job cannot be read. */
   readonly receiversOf: (pipeline: string | undefined) => readonly Receiver[];
@@ -48,8 +50,9 @@ const earlierRun = async ({ site }: Shared, jobId: string): ReturnType<typeof ru
 class Later extends Error {
   readonly laterMs: number;
 
-  constructor(laterMs: number) {
-    super('later');
+  /** Without a reason, another run of the pipeline goes first. */
+  constructor(laterMs: number, why = '') {
+    super(why);
     this.laterMs = laterMs;
   }
 }
@@ -78,7 +81,7 @@ const deadlyOf = async (
   if (['published', 'failed', 'cancelled'].includes(state)) return undefined;
   const { count, sinceMs, host, pid } = await withClient(site.address, (client) => readDeaths(client, id));
   if (count > 1 && count < runDeathsMax && sinceMs < runDeathPauseMs)
-    throw new Later(Math.ceil(runDeathPauseMs - sinceMs));
+    throw new Later(Math.ceil(runDeathPauseMs - sinceMs), 'the run pauses: two processes died');
   const last = `; the last was process ${pid} on ${host}, in state ${state}`;
   const details = { pipeline, deaths: count, run: `run ${id}`, last };
   return count < runDeathsMax ? undefined : new EtlError('ETL_RUN_DEADLY', details);
@@ -86,13 +89,16 @@ const deadlyOf = async (
 
 const runRequest = async (
   shared: Shared,
-  { jobId, queueName, stalls }: RunDelivery,
+  delivery: RunDelivery,
   request: RunRequest,
   parent: TraceContext | undefined,
   onBegun: () => void,
 ): Promise<'published' | 'unchanged'> => {
-  const { catalog, metrics, logger, drain, abort, common, fromWorker } = shared;
+  const { catalog, metrics, logger, drain, abort, common, fromWorker, lockedRuns } = shared;
+  const { jobId, queueName, stalls } = delivery;
   const { pipeline: name, options } = request;
+  const waitMs = await lockedRuns.waitOf(name, delivery);
+  if (waitMs !== undefined) throw new Later(waitMs);
   const { pipeline, directory, file } = catalog.find(name);
   const earlier = await earlierRun(shared, jobId);
   if (earlier?.state === 'published') return earlier.state;
@@ -147,12 +153,43 @@ const recordOutcome = async ({ site, logger }: Shared, jobId: string, state: str
   );
 };
 
+/** Returns when the run is offered again; undefined: it has failed. */
+const laterOf = (
+  { logger, drain, lockedRuns }: Shared,
+  { jobId: job }: RunDelivery,
+  pipeline: string | undefined,
+  thrown: unknown,
+): { readonly laterMs: number } | undefined => {
+  if (thrown instanceof Later) {
+    const { laterMs, message } = thrown;
+    if (message === '') logger.info({ job, pipeline, laterMs }, 'the run waits');
+    else logger.warn({ job, pipeline, laterMs }, message);
+    return { laterMs };
+  }
+  const error = asEtlError(thrown);
+  const fields = { job, pipeline, code: error.code };
+  if (error.code === 'ETL_INTERRUPTED' || drain.signal.aborted) {
+    logger.info(fields, 'the run is handed over');
+    return { laterMs: runHandedOnMs };
+  }
+  if (error.code === 'ETL_RUN_LOCKED') {
+    logger.info({ ...fields, error: error.message }, 'the run waits');
+    return { laterMs: lockedRuns.wasLocked(pipeline!, job) };
+  }
+  if (error.code !== 'ETL_QUEUE_SHARED') return undefined;
+  logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
+  return { laterMs: runLockedRetryMs };
+};
+
 export const coordinate = async (shared: Shared, delivered: RunDelivery): Promise<RunOutcome> => {
   const { jobId, data, queueName } = delivered;
-  const { site, logger, metrics, drain, common } = shared;
+  const { site, logger, metrics, common, lockedRuns } = shared;
   let pipeline: string | undefined;
   let hasBegun = false;
-  const onBegun = (): void => void (hasBegun = true);
+  const onBegun = (): void => {
+    hasBegun = true;
+    lockedRuns.wasFree(pipeline!);
+  };
   try {
     const request = readRunRequest(data, jobId);
     pipeline = request.pipeline;
@@ -167,26 +204,12 @@ export const coordinate = async (shared: Shared, delivered: RunDelivery): Promis
       runRequest(shared, delivered, request, trace, onBegun),
     );
     await recordOutcome(shared, jobId, outcome);
+    await lockedRuns.offerNext(pipeline, queueName);
     return 'done';
   } catch (thrown) {
-    if (thrown instanceof Later) {
-      logger.warn({ job: jobId, pipeline, laterMs: thrown.laterMs }, 'the run pauses: two processes died');
-      return { laterMs: thrown.laterMs };
-    }
+    const later = laterOf(shared, delivered, pipeline, thrown);
+    if (later !== undefined) return later;
     const error = asEtlError(thrown);
-    const fields = { job: jobId, pipeline, code: error.code };
-    if (error.code === 'ETL_INTERRUPTED' || drain.signal.aborted) {
-      logger.info(fields, 'the run is handed over');
-      return { laterMs: runHandedOnMs };
-    }
-    if (error.code === 'ETL_RUN_LOCKED') {
-      logger.info({ ...fields, error: error.message }, 'the run waits');
-      return { laterMs: runLockedRetryMs };
-    }
-    if (error.code === 'ETL_QUEUE_SHARED') {
-      logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
-      return { laterMs: runLockedRetryMs };
-    }
     // A started or cancelled run records its own end.
     if (!hasBegun && error.code !== 'ETL_RUN_CANCELLED')
       await recordFailure(
@@ -197,8 +220,10 @@ export const coordinate = async (shared: Shared, delivered: RunDelivery): Promis
         shared.receiversOf(pipeline),
       );
     await recordOutcome(shared, jobId, error.code);
+    if (pipeline !== undefined) await lockedRuns.offerNext(pipeline, queueName);
     metrics.runEnded(pipeline ?? 'unknown', error.code);
-    logger.error({ ...fields, error: error.message, hint: error.hint }, 'run failed');
+    const { code, message, hint } = error;
+    logger.error({ job: jobId, pipeline, code, error: message, hint }, 'run failed');
     throw error;
   }
 };

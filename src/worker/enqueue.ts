@@ -17,7 +17,8 @@ import { refuseUnknownTables } from '../run/options.ts';
 import { traceSending } from '../report/job-trace.ts';
 import { requestOfRun } from './request-of-run.ts';
 import type { SiteOptions } from './options.ts';
-import { openSite, type Site } from './site.ts';
+import type { Site } from './client.ts';
+import { openSite } from './site.ts';
 import { checkQueueName, depthOfQueues, knownQueueNames } from './queues.ts';
 
 export interface EnqueueOptions extends SiteOptions {

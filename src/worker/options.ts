@@ -6,8 +6,16 @@ import type { Logger } from '../core/logger.ts';
 import type { RedisOptions } from '../queue/redis-address.ts';
 import type { Tracer } from '../report/tracer.ts';
 
+/** Connections that a host keeps for its calls. */
+export interface EtlClient {
+  /** Closes the connections. Later calls connect each for itself. */
+  readonly close: () => Promise<void>;
+}
+
 /** The database and the queue, as in `RunOptions`. */
 export interface SiteOptions {
+  /** Made by `createClient`; instead of the server and the queue. Default: each call connects. */
+  readonly client?: EtlClient;
   readonly databaseUrl?: string;
   readonly connection?: ConnectionOptions;
   readonly redis?: RedisOptions | false;

@@ -5,17 +5,14 @@ import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import { silentLogger } from '../core/logger.ts';
-import type { QueueBackend } from '../queue/backend.ts';
-import { chooseBackend } from '../queue/choose-backend.ts';
-import type { Queues } from '../queue/job-queue.ts';
 import { findServer } from '../run/find-server.ts';
+import { findSite, type FoundSite, type Site } from './client.ts';
 import type { SiteOptions } from './options.ts';
 import { rememberQueueNames } from './queues.ts';
 
-export interface Site {
-  readonly address: ServerAddress;
-  readonly queues: Queues;
-}
+/** Does not look for the queue, whose address may be wrong. */
+const addressOf = async (options: SiteOptions, creates: boolean): Promise<ServerAddress> =>
+  options.client === undefined ? findServer(options, creates) : (await findSite(options, creates)).address;
 
 /** Opens a connection after migrating the bookkeeping. Does not connect to the queue. */
 export const withBookkeeping = async <T>(
@@ -23,24 +20,14 @@ export const withBookkeeping = async <T>(
   use: (client: Client) => Promise<T>,
   creates = false,
 ): Promise<T> =>
-  withClient(await findServer(options, creates), async (client) => {
+  withClient(await addressOf(options, creates), async (client) => {
     await migrate(client);
     return use(client);
   });
 
-export interface FoundSite {
-  readonly address: ServerAddress;
-  readonly backend: QueueBackend;
-}
-
-export const findSite = async (options: SiteOptions, creates = true): Promise<FoundSite> => {
-  const address = await findServer(options, creates);
-  return { address, backend: chooseBackend(address, options.redis, process.env) };
-};
-
 /** Migrates bookkeeping and queue. Errors: those of a run before it starts. */
 export const openFoundSite = async (
-  { address, backend }: FoundSite,
+  { address, backend, keeping }: FoundSite,
   { logger }: SiteOptions,
   queueNames: readonly string[],
 ): Promise<Site> => {
@@ -53,12 +40,21 @@ export const openFoundSite = async (
     await backend.claim(client, name);
     return name;
   });
-  return { address, queues: { backend, namespace, logger: logger ?? silentLogger } };
+  const kept = keeping?.queues;
+  return { address, queues: { backend, namespace, logger: logger ?? silentLogger, kept } };
 };
 
 /**
- * Without names of queues to be remembered, the server must be there. Errors: those of a run before
- * it starts.
+ * Without names of queues to be remembered, the server must be there. A client's site is prepared
+ * once. Errors: those of a run before it starts.
  */
-export const openSite = async (options: SiteOptions, queueNames: readonly string[] = []): Promise<Site> =>
-  openFoundSite(await findSite(options, queueNames.length > 0), options, queueNames);
+export const openSite = async (options: SiteOptions, queueNames: readonly string[] = []): Promise<Site> => {
+  const found = await findSite(options, queueNames.length > 0);
+  const { keeping } = found;
+  if (keeping?.site !== undefined && queueNames.every((name) => keeping.queueNames.has(name)))
+    return keeping.site;
+  const site = await openFoundSite(found, options, queueNames);
+  if (keeping === undefined) return site;
+  for (const name of queueNames) keeping.queueNames.add(name);
+  return (keeping.site = site);
+};

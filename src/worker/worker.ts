@@ -20,10 +20,12 @@ import { coordinate, type Shared } from './coordinate.ts';
 import { serveHealth } from './health.ts';
 import { createDeliverer, receiversFor } from './deliver.ts';
 import { createHelper, type Helper } from './help-others.ts';
+import { createLockedRuns } from './locked-runs.ts';
 import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, SiteOptions } from './options.ts';
-import { findSite, openFoundSite, type FoundSite } from './site.ts';
+import { findSite, type FoundSite } from './client.ts';
+import { openFoundSite } from './site.ts';
 import { checkQueueNames, depthOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
 import { lookForLate } from './schedule/late.ts';
@@ -33,7 +35,9 @@ import { createFailingLook, showStanding, type Standing } from './standing.ts';
 import { watchDatabase, watchQueues, type QueueWatch } from './watch.ts';
 
 export interface WorkerOptions
-  extends SiteOptions, Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
+  extends
+    Omit<SiteOptions, 'client'>,
+    Pick<RunOptions, 'workers' | 'chunkBytes' | 'workingDirectory' | 'waitMs'> {
   /** Folder of pipeline files; the worker runs no other pipelines. */
   readonly pipelines: string;
   /** Queues that the worker serves, and whose runs it helps. Default: only `default`. */
@@ -144,6 +148,7 @@ const share = async (options: WorkerOptions): Promise<Started> => {
     drain,
     abort,
     common,
+    lockedRuns: createLockedRuns(site, settings.logger),
     fromWorker,
     receiversOf: receiversFor(catalog, notify),
   };
@@ -232,6 +237,7 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     await Promise.race([finished, late]);
     timer.abort();
     await runs.close();
+    await shared.lockedRuns.close();
   };
   const health =
     options.health &&

@@ -26,6 +26,10 @@ export const usePlace = (kind: string, database: TestDatabase) => {
       databaseUrl: database.url,
       redis: redis === undefined ? (false as const) : { url: redis.url },
     }),
+    /** Undefined without Redis. */
+    get redisCommand() {
+      return redis?.command;
+    },
     /** Empties the queues, as a Redis without persistence does when it restarts. */
     loseJobs: () => redis?.command('flushall') ?? database.query('delete from etl_queue.job'),
   };

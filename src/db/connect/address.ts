@@ -5,6 +5,7 @@ import { EtlError } from '../../core/errors/errors.ts';
 import { allowedMethods } from './authentication.ts';
 import { configOf, labelOf, type ServerConfig, type DriverSettings } from './config.ts';
 import { usage, checkParameters, type Parameters } from './parameters.ts';
+import type { PgClient } from './pg.ts';
 import { tlsOf } from './tls.ts';
 import { refuseEmbedded } from '../embedded/refuse.ts';
 import { startEmbedded, type EmbeddedServer } from '../embedded/server.ts';
@@ -136,6 +137,11 @@ export interface ServerAddress {
   /** The sessions' application_name. A URL cannot set it: we find our own sessions by this name. */
   readonly sessionName: string;
   readonly embedded?: EmbeddedServer;
+  /** Open connections to use first and to keep afterwards. Absent: each use opens its own. */
+  readonly idle?: {
+    readonly pop: () => PgClient | undefined;
+    readonly push: (client: PgClient) => Promise<void>;
+  };
 }
 
 interface ResolveOptions {

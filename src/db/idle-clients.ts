@@ -1,0 +1,35 @@
+// Open connections that wait for their next use.
+
+import { closeClient, isLost, type Client } from './client.ts';
+
+export const createIdle = (idleMs: number) => {
+  const idle: { readonly client: Client; readonly timer: NodeJS.Timeout }[] = [];
+  let isClosed = false;
+  const pop = (): Client | undefined => {
+    const one = idle.pop();
+    clearTimeout(one?.timer);
+    if (one === undefined || !isLost(one.client)) return one?.client;
+    void closeClient(one.client);
+    return pop();
+  };
+  return {
+    pop,
+    push: async (client: Client): Promise<void> => {
+      if (isClosed) return closeClient(client);
+      const close = (): void => {
+        idle.splice(idle.indexOf(one), 1);
+        void closeClient(client);
+      };
+      const one = { client, timer: setTimeout(close, idleMs).unref() };
+      idle.push(one);
+      return undefined;
+    },
+    close: async (): Promise<void> => {
+      isClosed = true;
+      for (const { client, timer } of idle.splice(0)) {
+        clearTimeout(timer);
+        await closeClient(client);
+      }
+    },
+  };
+};
