@@ -1,10 +1,20 @@
 // Files that are not ready or cannot be loaded hold back only themselves; they are loaded when they are repaired.
 
-import { appendFileSync, chmodSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { column, csv, definePipeline } from '../../src/index.ts';
+import { column, csv, definePipeline, sqlFile } from '../../src/index.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
 const runs = usePipelineRuns();
@@ -74,6 +84,66 @@ describe('a bad file among good ones', () => {
     expect(repaired.held).toBeUndefined();
     expect(await textOf('select count(*) from arrive.item')).toBe('18');
     expect(await textOf('select count(*) from etl.held_file')).toBe('0');
+  });
+
+  it('that is a broken link or a pipe is named, and is loaded when there is a file', async () => {
+    files.write('in/1.csv', good(1));
+    symlinkSync('nowhere', `${files.directory}/in/2.csv`);
+    execFileSync('mkfifo', [`${files.directory}/in/3.csv`]);
+    const held = [
+      ['in/2.csv', 'ETL_SOURCE_UNREADABLE'],
+      ['in/3.csv', 'ETL_SOURCE_IRREGULAR'],
+    ];
+    expect(heldIn(await run(pipelineOf()))).toEqual(held);
+    files.write('in/4.csv', good(4));
+    expect(heldIn(await run(pipelineOf()))).toEqual(held);
+    expect(await ids()).toBe('1,2,3,4,5,6');
+    await expect(run(pipelineOf({ onBadFile: 'stop' }))).rejects.toMatchObject({
+      code: 'ETL_SOURCE_UNREADABLE',
+    });
+    files.write('in/nowhere', good(20));
+    rmSync(`${files.directory}/in/3.csv`);
+    files.write('in/3.csv', good(30));
+    expect((await run(pipelineOf({}, 'append', 'in/*.csv'))).held).toBeUndefined();
+    expect(await ids()).toBe('1,2,3,4,5,6,20,21,22,30,31,32');
+  });
+
+  it('that was loaded before its link broke keeps its rows', async () => {
+    const publish = { mode: 'append', changed: 'reload', gone: 'unload' } as const;
+    files.write('far.csv', good(1));
+    files.write('in/2.csv', good(20));
+    symlinkSync('../far.csv', `${files.directory}/in/1.csv`);
+    await run(pipelineOf({}, publish));
+    rmSync(`${files.directory}/far.csv`);
+    files.write('in/3.csv', good(30));
+    expect(heldIn(await run(pipelineOf({}, publish)))).toEqual([['in/1.csv', 'ETL_SOURCE_UNREADABLE']]);
+    expect(await ids()).toBe('1,2,3,20,21,22,30,31,32');
+  });
+
+  it('whose header differs, with text staging, is held back by the first of the new files', async () => {
+    const texts = (options: Options = {}) =>
+      definePipeline({
+        name: 'arrive',
+        schema: 'arrive',
+        tables: {
+          item: {
+            source: csv('in/*', options),
+            staging: 'text',
+            transform: sqlFile('item.sql'),
+            publish: 'append',
+          },
+        },
+      });
+    files.write('item.sql', 'select id::int as id, name from item_staging');
+    files.write('in/1.csv', good(1));
+    files.write('in/2.csv', 'id,name,more\n7,a,b\n');
+    files.write('in/3.csv', good(4));
+    await expect(run(texts({ onBadFile: 'stop' }))).rejects.toMatchObject({ code: 'ETL_HEADER_DIFFERS' });
+    expect(heldIn(await run(texts()))).toEqual([['in/2.csv', 'ETL_HEADER_DIFFERS']]);
+    expect(await ids()).toBe('1,2,3,4,5,6');
+    files.write('in/2.csv', good(7));
+    expect((await run(texts())).held).toBeUndefined();
+    expect(await ids()).toBe('1,2,3,4,5,6,7,8,9');
   });
 
   it('of which chunks were loaded already: none of its rows is published, and those of the others once', async () => {
@@ -243,7 +313,7 @@ describe('a file that is not ready', () => {
 });
 
 const textOfFile = (source: string, publish: string): string => `
-  import { column, csv, definePipeline } from 'sluice';
+  import { column, csv, definePipeline, sqlFile } from 'sluice';
   export default definePipeline({ name: 'arrive', schema: 'arrive', tables: { item: {
     source: ${source}, columns: { id: column.integer('id'), name: column.text('name') }, publish: ${publish} } } });`;
 

@@ -1,12 +1,15 @@
 // The interface of sources: a source lists files, finds their versions, and reads them.
 
 import type { SourceSpec } from '../../core/declaration.ts';
+import type { EtlError } from '../../core/errors/errors.ts';
 
 export interface Listed {
   /** Absolute path or URL that works in any process. Without secrets: the ledger stores it. */
   readonly location: string;
   readonly name: string;
   readonly version?: string;
+  /** Why the file cannot be read. It is listed nevertheless, because it need not stop the others. */
+  readonly refusal?: EtlError;
 }
 
 export interface Listing {

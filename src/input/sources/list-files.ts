@@ -36,8 +36,9 @@ const entryLike = (name: string, what: 'isFile' | 'isDirectory'): Dirent => {
 };
 
 /**
- * Keeps tinyglobby from skipping entries. A broken link counts as file and as directory, so that
- * opening it reports an error. A pipe, socket or device counts as a file, and is refused by name.
+ * Keeps tinyglobby from skipping entries. A broken link counts as file and as directory: if the glob
+ * matches only the directory, the files in it are unknown. A pipe, socket or device counts as a
+ * file.
  */
 const seenAs = async (directory: string, entry: Dirent): Promise<readonly Dirent[]> => {
   const isIrregular = !entry.isFile() && !entry.isDirectory();
@@ -104,9 +105,13 @@ const crawl = async (
     expandDirectories: false,
     fs: watchedFileSystem(unreadable),
   });
-  const [first] = unreadable.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const files = found.map((file) => resolve(showBreaks(file))).sort();
+  const listed = new Set(files);
+  const [first] = unreadable
+    .filter(({ path }) => !listed.has(resolve(path)))
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
   if (first !== undefined) throw failedAt(resolve(first.path), first.cause);
-  return found.map((file) => resolve(showBreaks(file))).sort();
+  return files;
 };
 
 /** A set of characters · a letter with its accents · another character that is not ASCII. */
@@ -172,15 +177,10 @@ const isGone = (path: string): Promise<boolean> =>
 const withoutLinksToOthers = async (
   paths: readonly string[],
   workingDirectory: string,
-  failedAt: FailedAt,
 ): Promise<readonly string[]> => {
-  // Keeps a pipe such as /dev/stdin, which has no real path: `listedFile` refuses it.
+  // Keeps what has no real path, such as a pipe or a broken link: `listedFile` refuses it.
   const targets = await withFilesAtOnce(paths, (path) =>
-    realpath(path).catch(async (cause: unknown) => {
-      if ((await lookAt(path, failedAt))?.isFile() === false) return path;
-      if (await isGone(path)) return undefined;
-      throw failedAt(path, cause);
-    }),
+    realpath(path).catch(async () => ((await isGone(path)) ? undefined : path)),
   );
   // The working directory may itself be below a link.
   const base = await realpath(workingDirectory);
@@ -195,20 +195,31 @@ const withoutLinksToOthers = async (
   return paths.filter((path) => kept.has(path));
 };
 
-/** Returns a file's version without opening the file, because opening a pipe could block. */
-const listedFile = async (table: string, path: string, file: string): Promise<readonly Listed[]> => {
-  const stats = await stat(path, { bigint: true }).catch(async (cause: unknown) => {
-    if (await isGone(path)) return undefined;
-    throw cause;
-  });
-  if (stats === undefined) return [];
-  const what = irregularKind(stats);
-  if (what === undefined) return [{ location: path, name: file, version: versionIn(stats) }];
+const irregular = (table: string, file: string, what: string): EtlError => {
   const hint =
     what === 'a directory'
       ? `Name its files: csv('${file}/*.csv').`
       : "Write the data to a file first: files are read at several places at once, and again after a failure. Data piped into `etl` is csv('-').";
-  throw new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
+  return new EtlError('ETL_SOURCE_IRREGULAR', { table, file, what, hint });
+};
+
+const deadLink = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/** Returns a file's version without opening the file, because opening a pipe could block. */
+const listedFile = async (table: string, path: string, name: string): Promise<readonly Listed[]> => {
+  try {
+    const stats = await stat(path, { bigint: true });
+    const what = irregularKind(stats);
+    if (what === undefined) return [{ location: path, name, version: versionIn(stats) }];
+    return [{ location: path, name, refusal: irregular(table, name, what) }];
+  } catch (cause) {
+    if (await isGone(path)) return [];
+    const isDead = deadLink.has(codeOf(cause) ?? '');
+    const problem = isDead ? 'it is a link that leads nowhere' : messageOf(cause);
+    const details = { table, file: name, problem };
+    const refusal = new EtlError('ETL_SOURCE_UNREADABLE', details, { cause });
+    return [{ location: path, name, refusal }];
+  }
 };
 
 const exclusionIn = async (
@@ -221,7 +232,8 @@ const exclusionIn = async (
     : undefined;
 
 /**
- * Lists patterns in declared order, files of a glob by name, each file once.
+ * Lists patterns in declared order, files of a glob by name, each file once. What a glob matches and
+ * cannot be read is listed with its refusal; what is named is refused.
  *
  * Errors: ETL_SOURCE_NOT_FOUND, ETL_SOURCE_UNREADABLE, ETL_SOURCE_OUTSIDE, ETL_SOURCE_IRREGULAR.
  */
@@ -254,9 +266,11 @@ export const listFiles = async ({
     for (const path of found) paths.add(path);
   }
   const wanted = [...paths].filter((path) => !excluded.has(path));
-  const own = await withoutLinksToOthers(wanted, workingDirectory, failedAt);
+  const own = await withoutLinksToOthers(wanted, workingDirectory);
   const look = (path: string) => listedFile(table, path, displayName(path, workingDirectory));
   const listed = (await withFilesAtOnce(own, look)).flat();
+  const named = new Set(patterns.map((pattern) => resolve(workingDirectory, pattern)));
+  for (const { location, refusal } of listed) if (refusal !== undefined && named.has(location)) throw refusal;
   if (listed.length > 0) return listed;
   throw new EtlError('ETL_SOURCE_NOT_FOUND', {
     table,

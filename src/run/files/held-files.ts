@@ -34,6 +34,7 @@ const codesOfFiles: ReadonlySet<string> = new Set<ErrorCode>([
   'ETL_FILE_NOT_READY',
   'ETL_FILE_VALUE',
   'ETL_HEADER_AMBIGUOUS',
+  'ETL_HEADER_DIFFERS',
   'ETL_HEADER_DUPLICATE',
   'ETL_HEADER_EXTRA',
   'ETL_HEADER_INVALID',
@@ -47,6 +48,7 @@ const codesOfFiles: ReadonlySet<string> = new Set<ErrorCode>([
   'ETL_SOURCE_EXPANDS',
   'ETL_SOURCE_FORMAT',
   'ETL_SOURCE_GONE',
+  'ETL_SOURCE_IRREGULAR',
   'ETL_SOURCE_TRAILER',
   'ETL_SOURCE_UNREADABLE',
 ]);
@@ -101,7 +103,10 @@ export interface KnownHeld {
 }
 
 type Holdable = Version &
-  Pick<PlannedFile, 'name' | 'reading' | 'touched' | 'misfit'> & { readonly fingerprint: string | null };
+  Pick<PlannedFile, 'name' | 'reading' | 'touched' | 'misfit'> & {
+    readonly fingerprint: string | null;
+    readonly header?: readonly string[];
+  };
 
 /**
  * Returns the version of a file that was held back, and of the options to read it; null if it could
@@ -154,6 +159,34 @@ export const createHolder = (
       const version = isOther || error !== undefined ? null : versionOf(table, file);
       held.push({ table: table.name, file: name, location, code, problem, source, member, version });
       return true;
+    },
+  };
+};
+
+/** Returns the error of a file whose header is not that of the first file. */
+export const headerDiffers = (
+  table: string,
+  first: Pick<Holdable, 'name' | 'header'>,
+  file: Pick<Holdable, 'name' | 'header'>,
+): EtlError | undefined =>
+  first.header?.join('\0') === file.header?.join('\0')
+    ? undefined
+    : new EtlError('ETL_HEADER_DIFFERS', { table, file: file.name, first: first.name });
+
+/**
+ * Also holds back files whose header differs from that of the first file, for a staging table that has
+ * the fields of the files as columns.
+ */
+export const withOneHeader = ({ name: table }: SourceTableSpec, { held, holds }: Holder): Holder => {
+  let first: Holdable | undefined;
+  return {
+    held,
+    holds: (file, error = file.misfit) => {
+      if (holds(file, error)) return true;
+      if (error !== undefined) return false;
+      first ??= file;
+      const differs = headerDiffers(table, first, file);
+      return differs !== undefined && holds(file, differs);
     },
   };
 };

@@ -12,7 +12,7 @@ import { askedFiles } from './asked-files.ts';
 import { refuseCopies } from './copies.ts';
 import { foundFiles, inBatches, twiceFound, type Found } from './found-files.ts';
 import { createSieve } from './needed-files.ts';
-import { filesHeld, createHolder, type Holder, type PlannedFile } from './held-files.ts';
+import { filesHeld, createHolder, withOneHeader, type Holder, type PlannedFile } from './held-files.ts';
 import { planFound } from './plan-file.ts';
 import { stagingColumns, type PlannedTable } from './planned-table.ts';
 import { takeEverything, type Judging, type Sieve } from './sieve.ts';
@@ -78,7 +78,7 @@ const planTable = async (
   planning: Planning,
   varied: PipelineSpec['varied'],
   sieveFor: SieveFor,
-  holder: Holder,
+  holderOfTable: Holder,
 ): Promise<PlannedTable> => {
   const { workingDirectory } = planning;
   const signal = stopSignal(planning);
@@ -91,6 +91,7 @@ const planTable = async (
     headers.set(key, known);
     return { ...planned, ...known };
   };
+  const holder = table.staging === 'text' ? withOneHeader(table, holderOfTable) : holderOfTable;
   const sieve = await sieveFor(table, holder);
   const needed: GroupedFile[] = [];
   let some: Found | undefined;

@@ -5,11 +5,10 @@ import type { SourceFile } from '../../core/model.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { StagingColumn } from '../../db/staging.ts';
 import type { SourceTableSpec } from '../../core/declaration.ts';
-import { EtlError } from '../../core/errors/errors.ts';
 import { typeOf } from '../../format/types/registry.ts';
 import { columnsMax, identifierBytesMax } from '../../core/limits.ts';
 import { refuseShape } from '../../publish/table/shape.ts';
-import type { PlannedFile } from './held-files.ts';
+import { headerDiffers, type PlannedFile } from './held-files.ts';
 import type { Intake } from './sieve.ts';
 
 export interface PlannedTable {
@@ -35,10 +34,9 @@ export const stagingColumns = (
     return table.columns.map((column) => ({ name: column.name, type: typeOf(column).sql(column.options) }));
   const [first, ...others] = files;
   const header = first?.header ?? [];
-  const different = others.find((file) => file.header.join('\0') !== header.join('\0'));
-  if (different !== undefined) {
-    const details = { table: table.name, file: different.name, first: first!.name };
-    throw new EtlError('ETL_HEADER_DIFFERS', details);
+  for (const other of others) {
+    const differs = headerDiffers(table.name, first!, other);
+    if (differs !== undefined) throw differs;
   }
   if (header.length > columnsMax)
     refuseShape(

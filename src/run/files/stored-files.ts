@@ -132,9 +132,10 @@ export interface LookedAt extends Pick<Look, 'head' | 'last' | 'touched'> {
  */
 export async function* storedFiles(
   table: string,
-  { source, file: { name, location }, member }: Pick<Found, 'source' | 'file' | 'member'>,
+  { source, file: { name, location, refusal }, member }: Pick<Found, 'source' | 'file' | 'member'>,
   access: Access,
 ): AsyncGenerator<LookedAt, void> {
+  if (refusal !== undefined) throw refusal;
   const listed = { table, name, location };
   const { head, last, touched, ...state } = await source.look(listed, access);
   const file = { ...listed, ...state, source: source.name };

@@ -106,8 +106,8 @@ describe('listFiles', () => {
   });
 });
 
-/** Makes a directory of files (`name`) and links (`name -> target`), and lists patterns in it. */
-const listed = async (entries: readonly string[], ...patterns: string[]): Promise<string[]> => {
+/** Makes a directory of files (`name`) and links (`name -> target`). */
+const placeOf = async (entries: readonly string[]): Promise<string> => {
   // Outside of the directory of the other cases, whose globs go to any depth.
   const place = await mkdtemp(join(directory, '../links-'));
   for (const entry of entries) {
@@ -115,8 +115,11 @@ const listed = async (entries: readonly string[], ...patterns: string[]): Promis
     await mkdir(dirname(join(place, name)), { recursive: true });
     await (target === undefined ? writeFile(join(place, name), name) : symlink(target, join(place, name)));
   }
-  return (await listIn(place, patterns)).map(({ name }) => name);
+  return place;
 };
+
+const listed = async (entries: readonly string[], ...patterns: string[]): Promise<string[]> =>
+  (await listIn(await placeOf(entries), patterns)).map(({ name }) => name);
 
 describe('accents in names', () => {
   const composed = 'Größe/é (1).csv';
@@ -212,18 +215,33 @@ describe('links', () => {
     expect(await listed(entries.split(', '), ...patterns.split(', '))).toEqual(found.split(', ')),
   );
 
-  const dead = [
-    { entries: ['d/a.csv', 'd/b.csv -> /nonexistent'], pattern: 'd/*.csv', names: 'd/b.csv' },
-    { entries: ['d/a.csv', 'd/x/b.csv -> nowhere'], pattern: 'd/**/*.csv', names: 'd/x/b.csv' },
-    { entries: ['d/a.csv', 'd/b.csv -> b.csv'], pattern: 'd/[ab].csv', names: 'd/b.csv' },
+  it.each([
     { entries: ['d/a.csv', 'd/2023 -> /mnt/gone'], pattern: 'd/**/*.csv', names: 'd/2023' },
     { entries: ['d/1/a.csv', 'd/2 -> /mnt/gone'], pattern: 'd/*/a.csv', names: 'd/2' },
-  ];
-  it.each(dead)(
-    '$names, which leads nowhere: ETL_SOURCE_UNREADABLE with $pattern',
+  ])(
+    'to a directory $names that is gone: ETL_SOURCE_UNREADABLE with $pattern, because its files are unknown',
     async ({ entries, pattern, names }) => {
       const error: unknown = await listed(entries, pattern).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'ETL_SOURCE_UNREADABLE', details: { table: 't', file: names } });
+    },
+  );
+
+  it.each([
+    { entries: ['d/a.csv', 'd/b.csv -> /nonexistent'], pattern: 'd/*.csv' },
+    { entries: ['d/a.csv', 'd/b.csv -> nowhere'], pattern: 'd/**/*.csv' },
+    { entries: ['d/a.csv', 'd/b.csv -> b.csv'], pattern: 'd/[ab].csv' },
+    { entries: ['d/a.csv', 'd/b.csv -> a.csv/x'], pattern: 'd/**/?.csv' },
+  ])(
+    '$entries, which leads nowhere, is listed with its refusal by $pattern',
+    async ({ entries, pattern }) => {
+      const place = await placeOf(entries);
+      expect(await listIn(place, [pattern])).toMatchObject([
+        { name: 'd/a.csv', version: expect.any(String) },
+        {
+          name: 'd/b.csv',
+          refusal: { code: 'ETL_SOURCE_UNREADABLE', message: expect.stringContaining('leads nowhere') },
+        },
+      ]);
     },
   );
 
@@ -286,13 +304,24 @@ describe('what is no regular file', () => {
     { pattern: 'data', what: 'a directory', hint: "csv('data/*.csv')" },
     { pattern: '', what: 'a directory', hint: "csv('./*.csv')" },
     { pattern: 'pipe.csv', what: 'a named pipe', hint: 'Write the data to a file first' },
-    { pattern: 'pip*.csv', what: 'a named pipe', hint: 'Write the data to a file first' },
     { pattern: 'socket.csv', what: 'a socket', hint: 'Write the data to a file first' },
-    { pattern: 'dev*.csv', what: 'a device', hint: 'Write the data to a file first' },
+    { pattern: 'device.csv', what: 'a device', hint: 'Write the data to a file first' },
   ])('$pattern is $what, and nobody waits for it', async ({ pattern, what, hint }) => {
     const error = await listIn(irregular, [pattern]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ETL_SOURCE_IRREGULAR', details: { what } });
     expect((error as EtlError).hint).toContain(hint);
+  });
+
+  it('is listed with its refusal where a glob matches it, and nobody waits for it', async () => {
+    const found = await listIn(irregular, ['{pip,dev,sock}*.csv']);
+    expect(found.map(({ name, refusal }) => [name, refusal?.code, refusal?.details['what']])).toEqual([
+      ['device.csv', 'ETL_SOURCE_IRREGULAR', 'a device'],
+      ['pipe.csv', 'ETL_SOURCE_IRREGULAR', 'a named pipe'],
+      ['socket.csv', 'ETL_SOURCE_IRREGULAR', 'a socket'],
+    ]);
+    await expect(listIn(irregular, ['d*.csv', 'pipe.csv'])).rejects.toMatchObject({
+      code: 'ETL_SOURCE_IRREGULAR',
+    });
   });
 
   it('a pipe or socket without a name is refused as one, and the hint names standard input', async () => {
