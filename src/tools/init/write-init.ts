@@ -9,7 +9,8 @@ import type { Decision } from './contract.ts';
 import type { Loss } from '../loss.ts';
 import { columnNames } from './header.ts';
 import { tableNames } from './table-names.ts';
-import { pipelineText, type WrittenLocation, type WrittenTable } from './write-pipeline.ts';
+import { initPipelineText, type WrittenTable } from './write-pipeline.ts';
+import type { WrittenLocation } from './pipeline-text.ts';
 import { holdsSecret } from '../../input/sources/http/url.ts';
 import { formatCount, inQuotes, plural } from '../../core/wording.ts';
 import { draftFiles, listedNames, optionsOf, type InitReading } from './draft-files.ts';
@@ -216,7 +217,7 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
  * wrote something that they refuse.
  */
 export const initText = async ({ tables }: InitDraft, name: string, file: string): Promise<string> => {
-  const text = pipelineText({ name, tables, file });
+  const text = initPipelineText({ name, tables, file });
   const directory = await mkdtemp(join(tmpdir(), 'sluice-init-'));
   try {
     await writeFile(join(directory, 'pipeline.ts'), text);

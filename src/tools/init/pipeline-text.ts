@@ -1,0 +1,149 @@
+// Writes the text of a pipeline: the frame around columns that others have written.
+
+import type { Dialect } from '../../core/declaration.ts';
+import { onOneLine } from '../../core/wording.ts';
+import { plainDialect } from './delimiter.ts';
+
+export interface WrittenLocation {
+  readonly path: string;
+  readonly dialect: Dialect;
+  readonly encoding?: string;
+}
+
+/** The files of a table, and how they are read. */
+export interface WrittenSource {
+  readonly locations: readonly WrittenLocation[];
+  readonly options: Readonly<Record<string, unknown>>;
+  /** undefined: UTF-8, or each location has its own encoding. */
+  readonly encoding: string | undefined;
+  readonly dialect: Dialect;
+}
+
+const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+export const literal = (text: string): string => {
+  const escaped = text
+    .replace(/[\\']/g, '\\$&')
+    .replace(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFEFF]/gu,
+      (character) => named[character] ?? `\\u{${character.codePointAt(0)!.toString(16)}}`,
+    );
+  return `'${escaped}'`;
+};
+
+const valueText = (value: unknown): string => {
+  if (typeof value === 'string') return literal(value);
+  return Array.isArray(value) ? `[${value.map(valueText).join(', ')}]` : String(value);
+};
+
+export const objectText = (options: Readonly<Record<string, unknown>>): string => {
+  const entries = Object.entries(options).map(([name, value]) => `${name}: ${valueText(value)}`);
+  return `{ ${entries.join(', ')} }`;
+};
+
+const defaults: Dialect = { ...plainDialect, header: true };
+
+const guessedOptions = [
+  'delimiter',
+  'quote',
+  'escape',
+  'quotes',
+  'lineEnd',
+  'header',
+  'headerLines',
+  'skipLines',
+  'comment',
+  'trim',
+  'ragged',
+] as const;
+
+const dialectOptions = (dialect: Dialect, other: Dialect): Readonly<Record<string, unknown>> => {
+  const differ = guessedOptions.filter(
+    (name) => JSON.stringify(dialect[name]) !== JSON.stringify(other[name]),
+  );
+  const isQuote = dialect.escape === dialect.quote && other.escape === other.quote;
+  return Object.fromEntries(
+    differ.flatMap((name) => (name === 'escape' && isQuote ? [] : [[name, dialect[name]]])),
+  );
+};
+
+const csvOptions = ({ dialect, encoding, options }: WrittenSource): Readonly<Record<string, unknown>> => ({
+  ...(encoding === undefined ? {} : { encoding }),
+  ...dialectOptions(dialect, defaults),
+  ...options,
+});
+
+const sourceText = (table: WrittenSource): string => {
+  const options = csvOptions(table);
+  const locations = table.locations.map(({ path, encoding, dialect }) => {
+    const own = {
+      ...(encoding === undefined ? {} : { encoding }),
+      ...dialectOptions(dialect, table.dialect),
+    };
+    return Object.keys(own).length === 0 ? literal(path) : objectText({ path, ...own });
+  });
+  const paths =
+    locations.length === 1
+      ? locations[0]!
+      : `[\n${locations.map((location) => `        ${location},\n`).join('')}      ]`;
+  return `csv(${paths}${Object.keys(options).length === 0 ? '' : `, ${objectText(options)}`})`;
+};
+
+/** Returns a field's name in a column: header, `Name#2` if the header is repeated, or position. */
+export const fieldText = (header: readonly string[], index: number): string => {
+  const name = header[index]!;
+  const same = header.flatMap((other, at) => (other === name ? [at] : []));
+  if (name === '') return String(index + 1);
+  return literal(same.length === 1 ? name : `${name}#${same.indexOf(index) + 1}`);
+};
+
+/** Names of columns are letters of any script, and nearly always identifiers of JavaScript, too. */
+export const keyText = (name: string): string =>
+  /^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name) ? name : literal(name);
+
+/** Lines of a table, without their indentation. */
+export interface TableText {
+  readonly name: string;
+  readonly remarks: readonly string[];
+  readonly source: WrittenSource;
+  readonly columns: readonly string[];
+  /** Options after the columns. */
+  readonly options: readonly string[];
+}
+
+const tableLines = ({ name, remarks, source, columns, options }: TableText): readonly string[] => [
+  ...remarks.map((remark) => `    // ${onOneLine(remark)}`),
+  `    ${keyText(name)}: {`,
+  `      source: ${sourceText(source)},`,
+  '      columns: {',
+  ...columns.map((line) => `        ${line}`),
+  '      },',
+  ...options.map((line) => `      ${line}`),
+  '    },',
+];
+
+interface PipelineText {
+  /** Lines of the comment at the top. */
+  readonly about: readonly string[];
+  /** Names that are imported beside column, csv and definePipeline. */
+  readonly imports: readonly string[];
+  readonly name: string;
+  readonly schema: string;
+  readonly tables: readonly TableText[];
+}
+
+export const pipelineText = ({ about, imports, name, schema, tables }: PipelineText): string =>
+  [
+    ...about.map((line) => `// ${onOneLine(line)}`.trimEnd()),
+    '',
+    `import { ${['column', 'csv', 'definePipeline', ...imports].join(', ')} } from 'sluice';`,
+    '',
+    'export default definePipeline({',
+    `  name: ${literal(name)},`,
+    `  schema: ${literal(schema)},`,
+    '  tables: {',
+    ...tables.flatMap((table, index) => [...(index > 0 ? [''] : []), ...tableLines(table)]),
+    '  },',
+    '});',
+    '',
+  ].join('\n');
