@@ -147,7 +147,8 @@ export const changedChoices = ['error', 'reload', 'ignore'] as const;
 export const goneChoices = ['keep', 'unload'] as const;
 
 /** How a run may alter an existing table: not at all, add columns, or also change column types. */
-export const evolveChoices = ['refuse', 'add', 'retype'] as const;
+/** What a run may change of a table that stays, from the least to the most. */
+export const evolveChoices = ['keep', 'refuse', 'add', 'retype'] as const;
 export type Evolve = (typeof evolveChoices)[number];
 
 export interface AppendSpec {

@@ -7,6 +7,8 @@ import { storable } from '../db/sql.ts';
 const longest = `PostgreSQL cuts names at ${identifierBytesMax}`;
 
 const plainName = /^[a-z_][a-z0-9_]*$/;
+/** Pipelines of `etl load`: `load-users`, `load-app-users`. No other pipeline has such a name. */
+const loadName = /^load(?:-[a-z0-9_]+){1,2}$/;
 
 const reservedSchemas = new Set(['etl', keptSchema, 'etl_queue', 'etl_staging', 'information_schema']);
 const reservedSchemaPrefixes = ['etl_build', 'pg_'];
@@ -38,7 +40,7 @@ export const writtenNameProblem = (name: string): string | undefined => {
 };
 
 export const pipelineNameProblem = (name: string): string | undefined => {
-  const problem = plainNameProblem(name);
+  const problem = loadName.test(name) ? undefined : plainNameProblem(name);
   if (problem !== undefined) return problem;
   if (name.includes('__'))
     return `\`${name}\` contains __, which separates pipeline and table in staging; use one _`;

@@ -7,6 +7,7 @@ import { checkCopied } from './aside/build-table.ts';
 import { foreignKeysOf, targetAt } from './table/foreign-keys.ts';
 import { dropForeignKeys, makeForeignKeys, obsoleteKeys, violationOf } from './aside/make-foreign-keys.ts';
 import type { PublishPlan, Rest } from './modes/contract.ts';
+import { advanceSequences } from './table/owned-sequences.ts';
 import { lockTables, type Locksmith } from './locks.ts';
 import { namesInProduction, productionName } from '../db/names.ts';
 import type { BuiltTable } from './table/tables.ts';
@@ -140,6 +141,7 @@ export const applyAll = async (
   const apply = async (some: readonly PublishPlan[]): Promise<readonly Rest[]> => {
     const rests = [];
     for (const own of groupsOf(some, isOrdered(written))) {
+      for (const plan of own) if (plan.strategy.writes) await advanceSequences(client, plan);
       rests.push(await own[0]!.strategy.apply(client, own));
       for (const plan of own) {
         const { table } = plan.table;

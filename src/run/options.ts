@@ -81,6 +81,11 @@ export interface RunOptions {
    * until they change. Their tables need `changed: 'reload'` or `gone: 'unload'`.
    */
   readonly unload?: readonly string[];
+  /**
+   * Load the listed files even if they are loaded already. Appended rows of their earlier versions
+   * stay, so that equal files add their rows twice. Default: false.
+   */
+  readonly again?: boolean;
   /** Tables to publish even if they have fewer rows than their `guard` requires. */
   readonly allowShrink?: readonly string[];
   /** Keep the staging tables after publishing, for inspection. */
@@ -132,6 +137,7 @@ const rules: Readonly<Record<keyof RunOptions, Rule>> = {
   fullRefresh: flag,
   reload: listOf('files'),
   unload: listOf('files'),
+  again: flag,
   allowShrink: listOf('tables'),
   keepStaging: flag,
   profile: flag,
@@ -185,6 +191,7 @@ export const resolveOptions = (options: RunOptions) => {
     fullRefresh: given.fullRefresh ?? false,
     reload: given.reload ?? [],
     unload: given.unload ?? [],
+    again: given.again ?? false,
     allowShrink: given.allowShrink ?? [],
     keepStaging: given.keepStaging ?? false,
     profile: given.profile ?? false,

@@ -406,7 +406,7 @@ describe('refuses, and leaves production as it was', () => {
     const beside = pipeline({ mode: 'append', changed: 'reload' }, {}, { after: sqlFile('take-out.sql') });
     expect(await failureOf(run(beside))).toMatchObject({
       code: 'ETL_INCOMPLETE',
-      details: { problem: 'rows of 1 file were to be deleted, and it had rows of 0' },
+      details: { problem: 'rows of 1 file were to be deleted or superseded, and it had rows of 0' },
     });
     expect(await sales()).toBe('1:5 2:6');
   });

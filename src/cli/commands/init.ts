@@ -75,7 +75,7 @@ const refuseLosses = (tables: readonly WrittenTable[]): void => {
   if (length > 0) throw new EtlError('ETL_LOSS', { losses: plural(length, 'place') });
 };
 
-const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
+export const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   try {
     await writeFile(file, text, { flag: force ? 'w' : 'wx' });

@@ -59,9 +59,9 @@ export const runFlags = {
   debug: toggle('--debug', 'print stack traces and causes of errors, and all log messages'),
 };
 
-interface GivenRun extends Given<typeof runFlags> {
-  readonly file: string;
-}
+export type GivenRun = Given<typeof runFlags>;
+
+type GivenFile = GivenRun & { readonly file: string };
 
 const optionsOf = (given: GivenRun): RunOptions => {
   const { fresh, waitMs, fullRefresh, keepStaging, profile } = given;
@@ -72,13 +72,14 @@ const optionsOf = (given: GivenRun): RunOptions => {
 
 const printSummary = async (
   { result, server, before }: { result: RunResult; server: ServerAddress; before: LoadedBefore },
+  isLoad: boolean,
   io: Io,
 ): Promise<void> => {
   const [paint, width] = [paintFor(io.stdout, io.env), widthOf(io.stdout)];
   const { embeddedLines, publishedLines, unchangedLines } = await import('../text/summary.ts');
   const lines =
     result.outcome === 'unchanged'
-      ? unchangedLines(result, width)
+      ? unchangedLines(result, width, isLoad)
       : publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
@@ -97,9 +98,15 @@ const stoppingText = (signal: string, isSecond: boolean): string =>
     ? `${signal}: stopping at once`
     : `${signal}: stopping after the chunks in flight; a second signal stops at once`;
 
+/** A pipeline and where it is from. That of `etl load` may have no file. */
+type RunnablePipeline = Omit<LoadedPipeline, 'file'> & {
+  readonly file: string | undefined;
+  readonly isLoad?: true;
+};
+
 /** Runs the pipeline and shows its progress. A signal stops everything in this function. */
 const runShown = async (
-  { pipeline, directory, file: pipelineFile }: LoadedPipeline,
+  { pipeline, directory, file: pipelineFile }: RunnablePipeline,
   options: RunOptions,
   given: GivenRun,
   tracer: { readonly tracer?: Tracer },
@@ -122,7 +129,7 @@ const runShown = async (
         ...tracer,
         ...redis,
         connection: server.config,
-        pipelineFile,
+        ...(pipelineFile !== undefined && { pipelineFile }),
         directory,
         workingDirectory: io.workingDirectory,
         signal,
@@ -146,7 +153,7 @@ const runShown = async (
 };
 
 /** Loads the pipeline, and checks its parameters before an embedded server is started. */
-const prepare = async (given: GivenRun): Promise<LoadedPipeline> => {
+const prepare = async (given: GivenFile): Promise<LoadedPipeline> => {
   let pipeline = parse(given.file).name;
   let receivers: readonly Receiver[] = [];
   try {
@@ -162,20 +169,32 @@ const prepare = async (given: GivenRun): Promise<LoadedPipeline> => {
   }
 };
 
-/** Runs a pipeline file. `asked`: source files to load again, or whose rows to delete. */
-export const runFile = async (
-  given: GivenRun,
-  asked: Pick<RunOptions, 'reload' | 'unload'> = {},
-): Promise<void> => {
-  if (given.quiet && given.verbose)
+export const refuseContradiction = ({ quiet, verbose }: Pick<GivenRun, 'quiet' | 'verbose'>): void => {
+  if (quiet && verbose)
     throw new EtlError('ETL_USAGE', {
       problem: '--quiet and --verbose contradict each other',
       hint: 'Leave one out.',
     });
+};
+
+/** Runs a pipeline file. `asked`: source files to load again, or whose rows to delete. */
+export const runFile = async (
+  given: GivenFile,
+  asked: Pick<RunOptions, 'reload' | 'unload'> = {},
+): Promise<void> => {
+  refuseContradiction(given);
+  await runLoaded(await prepare(given), given, asked);
+};
+
+/** Runs a pipeline, and prints the summary. */
+export const runLoaded = async (
+  loaded: RunnablePipeline,
+  given: GivenRun,
+  asked: Pick<RunOptions, 'reload' | 'unload' | 'again'> = {},
+): Promise<void> => {
   const options = { ...optionsOf(given), ...asked };
-  const loaded = await prepare(given);
   const shown = await withTracing(given, (tracer) => runShown(loaded, options, given, tracer));
-  if (!given.quiet && !given.json) await printSummary(shown, given.io);
+  if (!given.quiet && !given.json) await printSummary(shown, loaded.isLoad === true, given.io);
   if (shown.result.held === undefined) return;
   if (!given.json) await printHeld(shown.result, given.quiet ? given.io.stderr : given.io.stdout, given.io);
   throw new EndWith(exitCodes.held);

@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts';
 import { enqueueCommand } from './enqueue.ts';
 import { filesCommand, reloadCommand, unloadCommand } from './files.ts';
 import { initCommand } from './init.ts';
+import { loadCommand } from './load.ts';
 import { planCommand } from './plan.ts';
 import { notificationsCommand } from './notifications.ts';
 import { previewCommand } from './preview.ts';
@@ -23,6 +24,7 @@ import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
 
 export const commands: readonly CliCommand[] = [
+  loadCommand,
   initCommand,
   previewCommand,
   planCommand,

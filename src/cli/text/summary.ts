@@ -172,13 +172,18 @@ export const publishedLines = (
   ...blank(notes(result, paint).flatMap((note) => wrapUnder(note, width, 2))),
 ];
 
-export const unchangedLines = ({ runId, publishedAt }: RunResult, width: number): string[] =>
-  wrapUnder(
-    `Nothing to do: files and definition are the same as in run ${runId}, published ` +
-      `${formatDate(publishedAt)}; --full-refresh loads everything again.`,
-    width,
-    2,
-  );
+/** `isLoad`: the run was begun by `etl load`, which never replaces what other files brought. */
+export const unchangedLines = (
+  { runId, publishedAt }: RunResult,
+  width: number,
+  isLoad = false,
+): string[] => {
+  const published = `run ${runId}, published ${formatDate(publishedAt)}`;
+  const text = isLoad
+    ? `Nothing to do: these files are loaded already. The newest run into the table is ${published}.`
+    : `Nothing to do: files and definition are the same as in ${published}; --full-refresh loads everything again.`;
+  return wrapUnder(text, width, 2);
+};
 
 export const embeddedLines = (paint: Paint): string[] => [
   'The embedded PostgreSQL keeps running:',

@@ -42,6 +42,12 @@ export const definitionErrors = {
     retry: 'never',
     exit: changes,
   },
+  ETL_LOAD_FIELDS: {
+    message: 'the fields of {file} and the columns of {table} do not match:{problems}',
+    hint: '{hint}',
+    retry: 'never',
+    exit: usage,
+  },
   ETL_ENVIRONMENT: {
     message: 'environment variable {variable}: {problem}',
     hint: 'Set the variable to a valid value, or unset it.',

@@ -137,7 +137,7 @@ export const sourceErrors = {
   },
   ETL_FILE_CHANGED: {
     message: 'table {table}: files changed in size, time or content since they were loaded: {files}',
-    hint: "Nothing of these files was loaded. {hint}; changed: 'ignore' keeps the rows as they are. If a file was only copied or restored, give it its old modification time again (cp -p, touch -r).",
+    hint: 'Nothing of these files was loaded. {hint}. If a file was only copied or restored, give it its old modification time again (cp -p, touch -r).',
     retry: 'never',
     exit: failed,
   },

@@ -12,8 +12,8 @@ export interface OfOptions {
 const same: Reader = (text) => text;
 
 const word = String.raw`[A-Za-z_][A-Za-z0-9_]*`;
-const name = String.raw`(?:${word}|"[\p{L}\p{N}_ .]+")`;
-const modifier = String.raw`(?: ?\( ?[A-Za-z0-9_]+(?: ?, ?[A-Za-z0-9_]+)* ?\))?`;
+const name = String.raw`(?:${word}|"(?:[^"\0]|"")+")`;
+const modifier = String.raw`(?: ?\( ?[A-Za-z0-9_]+(?: ?, ?-?[A-Za-z0-9_]+)* ?\))?`;
 const arrays = String.raw`(?: ?\[[0-9]*\]){0,6}`;
 
 // Any other second word would start a constraint: "text default …", "text check (…)".

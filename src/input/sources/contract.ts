@@ -77,6 +77,8 @@ export interface Source {
   readonly look: (file: NamedFile, access: Access) => Promise<Look>;
   /** True if opening at any byte is cheap: such files are cut into segments. */
   readonly isSeekable: boolean;
+  /** True if other bytes are another file, not a new version: standard input has no name. */
+  readonly isNameless?: true;
   /** True if other processes find the same files at the same locations. */
   readonly isShared: boolean;
   /**

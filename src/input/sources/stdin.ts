@@ -104,6 +104,7 @@ export const stdin: Source = {
     yield { location, name: 'stdin' };
   },
   look,
+  isNameless: true,
   isSeekable: true,
   isShared: false,
   open: (file, _access, start, end, blockBytes) => {

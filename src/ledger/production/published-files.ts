@@ -105,7 +105,8 @@ export const goneFiles = (
 ): Promise<readonly PublishedFile[]> =>
   rowsOf(client, {
     text: `select ${publishedColumns} from etl.published_file p
-      where ${ofTable} and not exists (select from unnest($4::bigint[]) l (id) where l.id = p.file_id)
+      where ${ofTable} and p.file_key = ${keyOf('p')}
+        and not exists (select from unnest($4::bigint[]) l (id) where l.id = p.file_id)
       order by p.file_id`,
     values: [pipeline, schema, table, listed],
   });
@@ -197,6 +198,13 @@ export const forgetStale = (schema: string, table: string, ids: readonly number[
 export const forgetFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
   text: `delete from etl.published_file where pipeline = $1 and schema_name = $2 and file_id = any ($3)
     returning table_name as "table"`,
+  values: [pipeline, schema, ids],
+});
+
+/** Frees the keys of versions whose rows stay although the file is loaded again. */
+export const supersedeFiles = (pipeline: string, schema: string, ids: readonly number[]): Query => ({
+  text: `update etl.published_file set file_key = file_key || convert_to('#' || file_id, 'UTF8')
+    where pipeline = $1 and schema_name = $2 and file_id = any ($3) returning table_name as "table"`,
   values: [pipeline, schema, ids],
 });
 

@@ -134,6 +134,8 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
    * What to do if a table that is not replaced (append, merge, history) has other columns in
    * production than those declared.
    *
+   * - 'keep': the run fails. It changes nothing but rows: keys, indexes and constraints that other
+   *   runs declared also stay.
    * - 'refuse' (default): the run fails.
    * - 'add': the run adds new columns that are nullable or have a default.
    * - 'retype': the run also changes column types to wider ones.

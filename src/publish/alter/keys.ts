@@ -11,7 +11,7 @@ import { evolutionOf } from './evolve.ts';
 import { productionName } from '../../db/names.ts';
 import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
 import type { ProductionTable } from '../table/production.ts';
-import type { TableIndex, TableState } from '../table/table-state.ts';
+import { isUniqueBy, type TableIndex, type TableState } from '../table/table-state.ts';
 
 /** A statement. `failure`: start of the error message if the server refuses it. */
 export interface KeyStep {
@@ -72,6 +72,10 @@ const primaryKeyChanges = (
   const { primaryKey: wanted } = table;
   if (isSameList(old?.columns ?? [], wanted)) return none;
   if (production.dependents.some(({ kind }) => kind === 'primary key')) return none;
+  // The key of a table that people made is theirs, and rows may be known by any of its unique indexes.
+  const isOthers = production.published?.isMade !== true;
+  if (table.evolve === 'keep' || (isOthers && (wanted.length === 0 || isUniqueBy(production, wanted))))
+    return none;
   const target = productionName(table);
   const text = wanted.length === 0 ? 'is dropped' : `becomes ${listed(wanted)}`;
   const failure = wanted.length === 0 ? 'cannot be dropped' : `cannot become ${listed(wanted)}`;
@@ -101,7 +105,10 @@ const indexChanges = (
   });
   const gone = production.indexes.filter(
     ({ name, constraint }) =>
-      production.ours.includes(name) && constraint === null && !table.indexes.includes(name),
+      table.evolve !== 'keep' &&
+      production.ours.includes(name) &&
+      constraint === null &&
+      !table.indexes.includes(name),
   );
   const replaced = changed.flatMap(({ name }) => before(name) ?? []);
   return {

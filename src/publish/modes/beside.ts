@@ -1,6 +1,7 @@
 // Functions for strategies that write rows into the existing table.
 
 import type { Client } from '../../db/client.ts';
+import { sequencesLeft } from '../table/owned-sequences.ts';
 import { rowsRefusedBy } from '../table/constraints.ts';
 import { DuplicateRows } from '../table/duplicates.ts';
 import { quoteNames } from '../../db/sql.ts';
@@ -67,9 +68,9 @@ export const beside = {
   notice: (plan) => {
     const { schema, table } = plan.table;
     const { texts } = keyChanges(plan);
-    return texts.length === 0
-      ? undefined
-      : `${schema}.${table}: writers wait, and readers may also wait: ${texts.join(', ')}`;
+    const waits = texts.length === 0 ? [] : [`writers wait, and readers may also wait: ${texts.join(', ')}`];
+    const all = [...waits, ...sequencesLeft(plan)];
+    return all.length === 0 ? undefined : `${schema}.${table}: ${all.join('; ')}`;
   },
 
   oidInProduction: ({ production }) => production!.oid,

@@ -22,6 +22,8 @@ import {
   columnList,
   constraintList,
   sequenceList,
+  ownedSequenceList,
+  type OwnedSequence,
   indexList,
   wantedTables,
   type TableState,
@@ -67,6 +69,7 @@ export interface ProductionTable extends TableState {
   readonly published: PublishedShape | undefined;
   /** Pipeline of the last run that published the table; null: none, or the run was deleted. */
   readonly publishedBy: string | null;
+  readonly ownedSequences: readonly OwnedSequence[];
   readonly columnUsers: readonly { readonly column: string; readonly name: string }[];
   readonly attributes: Readonly<Record<string, string>>;
   /** True since PostgreSQL 17: the server can change the expression of a generated column. */
@@ -121,6 +124,7 @@ const selectProduction = (tables: readonly TableNames[], has: Described): string
       coalesce(h.dependents, '[]') as dependents, p.published, (select pipeline from etl.run where id = p.run_id) as "publishedBy", coalesce(i.ours, '{}') as ours,
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
+      ${ownedSequenceList('s.oid')} as "ownedSequences",
       ${ofPartitioned(has.isPartitioned, 's.oid')},
       current_setting('server_version_num')::int >= 170000 as "setsExpressions", current_setting('max_locks_per_transaction')::int
         * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int) as "locksMax"
@@ -142,9 +146,18 @@ type Found = Omit<Unpartitioned, 'isReferenced' | 'published'> & {
   readonly published: PublishedShape | null;
 };
 
+/** With `evolve: 'keep'`, a table counts as made by people, whatever runs made of it. */
+const recordedFor = (
+  { evolve }: DeclaredTable,
+  recorded: PublishedShape | null,
+): PublishedShape | undefined =>
+  recorded !== null && evolve === 'keep'
+    ? { ...recorded, isMade: false, columns: null, notNull: null, primaryKey: null, constraints: null }
+    : (recorded ?? undefined);
+
 const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
   const { place: _, published: recorded, ...described } = found;
-  const published = recorded ?? undefined;
+  const published = recordedFor(table, recorded);
   const declared = new Set([...table.constraints.map(({ name }) => name), ...(published?.constraints ?? [])]);
   const numbered = new Set(serverColumnsOf(table.attributes).map(({ name }) => name));
   const sequences = new Set(

@@ -54,6 +54,19 @@ export interface TableConstraint {
   readonly comment: string | null;
 }
 
+/** True if an index lets only one row have the same values in these columns. */
+export const isUniqueBy = ({ indexes }: Pick<TableState, 'indexes'>, columns: readonly string[]): boolean =>
+  indexes.some(
+    (index) =>
+      index.isUnique &&
+      index.isValid &&
+      index.isImmediate &&
+      !index.hasExpressions &&
+      // An index with a condition is no constraint.
+      (index.constraint !== null || !index.ddl.includes(' WHERE ')) &&
+      index.columns.toSorted().join('\0') === columns.toSorted().join('\0'),
+  );
+
 /** SQL: true if rows `a` and `b` have equal keys, compared by the operators of the index. */
 export const haveSame = (
   { columns, equals }: Pick<TableIndex, 'columns' | 'equals'>,
@@ -68,6 +81,16 @@ export interface TableSequence {
   readonly column: string;
   readonly name: string;
   readonly text: string;
+}
+
+/** A sequence of a serial or identity column. */
+export interface OwnedSequence {
+  readonly column: string;
+  /** Quoted, with its schema. */
+  readonly name: string;
+  /** False: the role lacks the privileges `select` and `update` on it. */
+  readonly maySet: boolean;
+  readonly max: string;
 }
 
 export interface TableState {
@@ -198,6 +221,15 @@ export const sequenceList = (oid: string): string => `
     from pg_depend d join pg_class q on q.oid = d.objid and q.relkind = 'S'
       join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
     where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid} and d.deptype = 'i'), '[]')`;
+
+/** SQL: the ascending sequences that columns of the table own. */
+export const ownedSequenceList = (oid: string): string => `
+  coalesce((select json_agg(json_build_object('column', a.attname, 'name', q.oid::regclass::text,
+        'maySet', has_sequence_privilege(q.oid, 'update') and has_sequence_privilege(q.oid, 'select'), 'max', p.seqmax::text) order by a.attnum)
+    from pg_depend d join pg_class q on q.oid = d.objid and q.relkind = 'S' join pg_sequence p on p.seqrelid = q.oid
+      join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+    where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid}
+      and d.deptype in ('a', 'i') and p.seqincrement > 0), '[]')`;
 
 export const columnsOf = async (
   client: Client,

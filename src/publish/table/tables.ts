@@ -30,6 +30,8 @@ export interface Outgoing {
   readonly unloaded: readonly number[];
   /** Versions still listed, whose rows a replaced partition keeps. */
   readonly stays?: readonly number[];
+  /** Versions whose rows stay although the file is loaded again. */
+  readonly superseded?: readonly number[];
   /** Recorded versions, of all pipelines, whose rows no longer exist. */
   readonly stale?: readonly number[];
 }

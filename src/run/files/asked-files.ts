@@ -6,7 +6,8 @@ import { nearest } from '../../core/nearest.ts';
 import { inQuotes } from '../../core/wording.ts';
 import type { RunSettings } from '../options.ts';
 
-export type Wish = 'reload' | 'unload';
+/** `again`: loads the file although it is loaded already, and keeps the rows of its earlier version. */
+export type Wish = 'reload' | 'unload' | 'again';
 
 export interface AskedFiles {
   readonly hasAny: boolean;
@@ -14,7 +15,11 @@ export interface AskedFiles {
   readonly refuseUnknown: (pipeline: string) => void;
 }
 
-export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unload'>): AskedFiles => {
+export const askedFiles = ({
+  reload,
+  unload,
+  again,
+}: Pick<RunSettings, 'reload' | 'unload' | 'again'>): AskedFiles => {
   const wishes = new Map<string, Wish>([
     ...reload.map((file) => [composed(file), 'reload'] as const),
     ...unload.map((file) => [composed(file), 'unload'] as const),
@@ -26,7 +31,7 @@ export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unl
     return inQuotes(file) + (near === undefined ? '' : ` (did you mean ${inQuotes(near)}?)`);
   };
   return {
-    hasAny: wishes.size > 0,
+    hasAny: wishes.size > 0 || again,
     wishOf: ({ name, location }) => {
       if (unknown.size > 0) names.push(name);
       for (const known of [composed(name), composed(location)]) {
@@ -35,7 +40,7 @@ export const askedFiles = ({ reload, unload }: Pick<RunSettings, 'reload' | 'unl
         unknown.delete(known);
         return wish;
       }
-      return undefined;
+      return again ? 'again' : undefined;
     },
     refuseUnknown: (pipeline) => {
       if (unknown.size > 0)

@@ -104,7 +104,7 @@ export const findCopies = async (
   const filled = files.filter(hasRecords);
   if (table.copies === 'load' || filled.length === 0) return copies;
   const { extent, outgoing, basis } = intake;
-  const leaving = new Set(outgoing.files);
+  const leaving = new Set([...outgoing.files, ...(outgoing.superseded ?? [])]);
   const staying = outgoing.stays && new Set(outgoing.stays);
   const stays = ({ id, rows }: PublishedFile): boolean =>
     rows > 0 && !leaving.has(id) && (staying === undefined || staying.has(id));

@@ -13,6 +13,7 @@ import {
 import type { SourceTableSpec } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { fileColumn } from '../../db/names.ts';
+import { sourceNamed } from '../../input/sources/registry.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 import type { Meaning } from '../../publish/table/meaning.ts';
 import type { Outgoing } from '../../publish/table/tables.ts';
@@ -29,15 +30,18 @@ import type { BasisFound, Judging, Sieve } from './sieve.ts';
 const createLeaving = () => {
   const files = new Set<number>();
   const unloaded = new Set<number>();
+  const superseded = new Set<number>();
   return {
+    supersede: ({ id }: PublishedFile): void => void superseded.add(id),
     add: ({ id }: PublishedFile, wish?: Wish): void => {
       files.add(id);
       if (wish === 'unload') unloaded.add(id);
     },
-    count: (): number => files.size,
+    count: (): number => files.size + superseded.size,
     outgoing: (listed?: readonly number[]): Outgoing => ({
       files: [...files],
       unloaded: [...unloaded],
+      ...(superseded.size > 0 && { superseded: [...superseded] }),
       ...(listed && { stays: listed.filter((id) => !files.has(id)) }),
     }),
   };
@@ -48,7 +52,7 @@ export const changedError = ({ name: table, columns, publish }: SourceTableSpec,
   const { name: mode, rowsKnownBy } = meaningOf(publish);
   const isKnown = rowsKnownBy === 'key' || columns.some(({ name }) => name === fileColumn);
   const once = isKnown ? '' : ', after one run with --full-refresh, which records the file of each row';
-  const hint = `Choose what happens: publish: { mode: '${mode}', changed: 'reload' } loads changed files again${once}`;
+  const hint = `Choose what happens: publish: { mode: '${mode}', changed: 'reload' } loads changed files again${once}; changed: 'ignore' keeps the rows as they are`;
   return new EtlError('ETL_FILE_CHANGED', { table, files, hint });
 };
 
@@ -79,7 +83,7 @@ const wishOf = (
   file: Pick<NewFile, 'name' | 'location'>,
 ): Wish | undefined => {
   const wish = asked.wishOf(file);
-  if (wish === undefined) return undefined;
+  if (wish === undefined || wish === 'again') return wish;
   const { name: mode, rowsKnownBy } = meaningOf(publish);
   const isByFile = rowsKnownBy === 'file';
   const isPossible = isByFile ? columns.some(({ name }) => name === fileColumn) : wish === 'reload';
@@ -90,7 +94,7 @@ const wishOf = (
   throw new EtlError('ETL_FILE_LINEAGE', { table, file: file.name, hint });
 };
 
-const createJudge = (spec: SourceTableSpec, { changed: choice }: Meaning, { holds }: Holder) => {
+const createJudge = (spec: SourceTableSpec, { changed: choice, rowsKnownBy }: Meaning, { holds }: Holder) => {
   const leaving = createLeaving();
   /** Files whose old rows are kept although the file changed, or its rejects were corrected. */
   const left = { changed: new CountedFiles(), corrected: new CountedFiles() };
@@ -114,7 +118,14 @@ const createJudge = (spec: SourceTableSpec, { changed: choice }: Meaning, { hold
     }
     const isChanged = !isSame || isPartial;
     const isOther = isChanged || (isCorrected && !isUnloaded);
-    if (wish === 'reload' || (choice === 'reload' && isOther)) {
+    const isNew = wish === 'again' || (isChanged && sourceNamed(file.source).isNameless === true);
+    if (rowsKnownBy === 'file' && choice !== 'reload' && isNew) {
+      if (holds(file)) return false;
+      leaving.supersede(known);
+      (isChanged ? taken.changed : taken.again).add(name);
+      return true;
+    }
+    if (wish === 'reload' || wish === 'again' || (choice === 'reload' && isOther)) {
       if (holds(file)) return false;
       leaving.add(known);
       (isChanged ? taken.changed : taken.again).add(name);

@@ -141,7 +141,7 @@ export const planSources = async (
  * ETL_FILE_UNKNOWN, ETL_FILE_COPY, ETL_FILES_HELD.
  */
 export const planNeeded = async (
-  judging: Omit<Judging, 'asked'> & Planning & Pick<RunSettings, 'reload' | 'unload'>,
+  judging: Omit<Judging, 'asked'> & Planning & Pick<RunSettings, 'reload' | 'unload' | 'again'>,
 ): Promise<readonly PlannedTable[]> => {
   const asked = askedFiles(judging);
   const { spec, isFullRefresh, known } = judging;

@@ -6,6 +6,7 @@ import {
   forgetStale,
   insertPublishedFiles,
   replaceRows,
+  supersedeFiles,
   unloadFiles,
 } from '../../ledger/production/published-files.ts';
 import { askTogether, runQuery } from '../../db/client.ts';
@@ -24,15 +25,17 @@ const recordOutgoing = async ({ client, spec }: Work, parts: readonly BuiltTable
   for (const [ids, change] of [
     [forgotten, forgetFiles],
     [unloaded, unloadFiles],
+    [parts.flatMap(({ outgoing }) => outgoing.superseded ?? []), supersedeFiles],
   ] as const) {
     if (ids.length === 0) continue;
     const { rows } = await runQuery(client, change(spec.name, spec.schema, ids));
     for (const { table } of rows) found.set(table, (found.get(table) ?? 0) + 1);
   }
   for (const { table, outgoing } of parts) {
-    const [had, leaving] = [found.get(table) ?? 0, outgoing.files.length];
-    if (had === leaving) continue;
-    const problem = `rows of ${plural(leaving, 'file')} were to be deleted, and it had rows of ${had}`;
+    const expected = outgoing.files.length + (outgoing.superseded?.length ?? 0);
+    const had = found.get(table) ?? 0;
+    if (had === expected) continue;
+    const problem = `rows of ${plural(expected, 'file')} were to be deleted or superseded, and it had rows of ${had}`;
     throw new EtlError('ETL_INCOMPLETE', { table, problem });
   }
 };

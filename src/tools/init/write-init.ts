@@ -3,6 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Pipeline } from '../../pipeline/define-pipeline.ts';
 import { loadPipelineFile } from '../../pipeline/load-file.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Decision } from './contract.ts';
@@ -53,7 +54,7 @@ const globOf = async (
  */
 const placesOf = async (
   files: readonly ReadFile[],
-  options: InitOptions,
+  options: Pick<InitOptions, 'workingDirectory'>,
   all: readonly ReadFile[],
 ): Promise<readonly string[]> => {
   const ofOther = new Set(all.filter((file) => !files.includes(file)).map(({ location }) => location));
@@ -69,12 +70,12 @@ const placesOf = async (
   return glob === undefined ? asGiven : [glob];
 };
 
-const locationsOf = async (
-  { files }: TableDraft,
-  options: InitOptions,
-  drafts: readonly TableDraft[],
+/** Returns where the files of a table are. `all`: the files of all tables. */
+export const locationsOf = async (
+  files: readonly ReadFile[],
+  options: Pick<InitOptions, 'workingDirectory'>,
+  all: readonly ReadFile[],
 ): Promise<readonly WrittenLocation[]> => {
-  const all = drafts.flatMap((draft) => draft.files);
   const alike = groupedBy(files, ({ encoding, dialect }) => JSON.stringify([encoding.encoding, dialect]));
   const encodings = new Set(files.map(({ encoding }) => encoding.encoding));
   const locations: WrittenLocation[] = [];
@@ -161,7 +162,11 @@ const writtenTable = async (
     ...draft,
     name,
     columns: columnNames(draft.header),
-    locations: await locationsOf(draft, options, drafts),
+    locations: await locationsOf(
+      draft.files,
+      options,
+      drafts.flatMap(({ files }) => files),
+    ),
     options: Object.assign(
       {},
       ...draft.files.map(({ location }) => optionsOf(location, options.allowPrivate === true)),
@@ -212,19 +217,24 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
   };
 };
 
+/** Returns the pipeline of this text. Errors: those of definitions. */
+export const loadText = async (text: string): Promise<Pipeline> => {
+  const directory = await mkdtemp(join(tmpdir(), 'sluice-init-'));
+  try {
+    await writeFile(join(directory, 'pipeline.ts'), text);
+    return (await loadPipelineFile(join(directory, 'pipeline.ts'))).pipeline;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+};
+
 /**
  * Returns the text of the pipeline, which was loaded once. Errors: those of definitions, if init
  * wrote something that they refuse.
  */
 export const initText = async ({ tables }: InitDraft, name: string, file: string): Promise<string> => {
   const text = initPipelineText({ name, tables, file });
-  const directory = await mkdtemp(join(tmpdir(), 'sluice-init-'));
-  try {
-    await writeFile(join(directory, 'pipeline.ts'), text);
-    await loadPipelineFile(join(directory, 'pipeline.ts'));
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await loadText(text);
   return text;
 };
 

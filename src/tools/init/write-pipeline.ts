@@ -76,7 +76,7 @@ const filterLines = ({ header, decisions, repeats }: WrittenTable): readonly str
   return [`filter: when(${test}, [${field}]), // the header is repeated ${formatCount(repeats)}×`];
 };
 
-const tableText = (table: WrittenTable): TableText => {
+export const initTableText = (table: WrittenTable): TableText => {
   const { name, columns: names, faulty, key, records } = table;
   const kept = names.flatMap((column, index) => (isLeftOut(table, index) ? [] : [[column, index] as const]));
   const left = names.length - kept.length;
@@ -112,5 +112,5 @@ export const initPipelineText = ({ name, tables, file }: WrittenPipeline): strin
     imports: tables.some((table) => filterLines(table).length > 0) ? ['when'] : [],
     name,
     schema: name,
-    tables: tables.map(tableText),
+    tables: tables.map(initTableText),
   });

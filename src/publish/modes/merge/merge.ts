@@ -14,12 +14,19 @@ import type { DeclaredTable } from '../../table/tables.ts';
 import { dependentsText } from '../../table/dependents.ts';
 import { ProductionChanged, type ProductionTable } from '../../table/production.ts';
 import { refuseShape } from '../../table/shape.ts';
+import { isUniqueBy } from '../../table/table-state.ts';
 
 /** Refuses a table with a different primary key, because rows are found by the declared key. */
 const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: ProductionTable): void => {
+  if (isUniqueBy({ indexes }, table.primaryKey)) return;
+  if (table.evolve === 'keep')
+    refuseShape(
+      table.table,
+      `rows cannot be merged into ${table.schema}.${table.table}: no unique index is on (${table.primaryKey.join(', ')})`,
+      "Create one, or declare evolve: 'refuse', with which a run makes the primary key.",
+    );
   if (dependents.every(({ kind }) => kind !== 'primary key')) return;
   const key = indexes.find(({ isPrimary }) => isPrimary)?.columns ?? [];
-  if (key.join('\0') === table.primaryKey.join('\0')) return;
   refuseShape(
     table.table,
     `rows cannot be merged into ${table.schema}.${table.table}: its primary key is (${key.join(', ')}), and ${dependentsText(dependents)} depends on it`,
