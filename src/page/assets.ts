@@ -245,7 +245,7 @@ mark { background: var(--bad-bg); color: var(--bad); font-weight: 600; border-ra
 caption { text-align: left; color: var(--dim); font-size: 12.5px; padding: 0 4px 6px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 10px; } .actions .button, td .button { margin: 0 6px 0 0; }
 .why { color: var(--dim); } .exact { margin-left: 8px; color: var(--dim); } td .exact { display: block; margin: 0; }
-#pipelines td.long { min-width: 290px; } section > p:first-child { margin-top: 0; }
+#pipelines td.long { min-width: 290px; } #pipelines td.long a { white-space: nowrap; } wbr { display: none; } section > p:first-child { margin-top: 0; }
 .log .scroll { max-height: 280px; overflow: auto; } .log .long { width: 100%; } .error + h2 { margin-top: 14px; }
 .head { margin: 0; } .button { margin-left: 12px; padding: 3px 12px; border: 1px solid var(--line); border-radius: 6px; color: var(--text); text-decoration: none; }
 .search { display: block; margin: 0 0 10px; } .choice .search { margin: 0 0 0 auto; } input { font: inherit; padding: 3px 8px; border: 1px solid var(--line); border-radius: 6px; background: var(--bg); color: var(--text); }
@@ -254,7 +254,7 @@ form { display: inline; } button { font: inherit; padding: 3px 12px; border: 1px
 @media (max-width: 640px) {
   header, main, footer { padding-left: 12px; padding-right: 12px; } section { padding: 10px 12px; }
   nav { order: 1; flex: 1 0 100%; flex-wrap: nowrap; overflow-x: auto; margin: 0 -6px; } nav a { padding: 4px 6px; font-size: 12.5px; } nav a:first-child { display: none; } .brand { flex: 1; }
-  .wide, td .exact { display: none; } th, td { padding-left: 5px; padding-right: 5px; } td.long, #pipelines td.long { min-width: 110px; } .why { font-size: 12.5px; } td .name { display: block; min-width: 92px; } .choice .search { margin: 6px 0 0; } .search input { width: 10em; } .name { overflow-wrap: anywhere; white-space: normal; }
+  .wide, td .exact { display: none; } th, td { padding-left: 5px; padding-right: 5px; } td.long, #pipelines td.long { min-width: 110px; } wbr { display: inline; } .why { font-size: 12.5px; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; } #pipelines .badge { white-space: normal; border-radius: 10px; } #pipelines td:last-child time { white-space: normal; } .choice .search { margin: 6px 0 0; } .search input { width: 10em; } td .name { white-space: normal; overflow-wrap: break-word; }
   .facts { grid-template-columns: repeat(auto-fill, minmax(120px, 1fr)); }
   .bar { grid-template-columns: 1fr 48px; } .bar .bar-name { grid-column: 1 / -1; }
 }

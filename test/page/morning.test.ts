@@ -180,7 +180,7 @@ describe('a failed run', () => {
     const text = await get(`/runs/${await runOf('checks')}`);
     const places = [
       'class="error"',
-      'Correct the files or the SQL',
+      'Correct the files or the SQL, or change the tests. <code>etl status',
       '/errors/ETL_TEST_FAILED',
       'id="log"',
       'id="facts"',

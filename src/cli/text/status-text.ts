@@ -98,14 +98,19 @@ const tableLines = <Row>(columns: readonly RunColumn<Row>[], rows: readonly Row[
         paint,
       );
 
-const errorLines = ({ errorCode, error }: RunSummary, { paint, width }: Look): string[] => {
+const errorLines = (
+  { run: { id, errorCode, error }, hint: kept }: Pick<RunDetails, 'run' | 'hint'>,
+  { paint, width }: Look,
+): string[] => {
   if (errorCode === null && error === null) return [];
   const [first = '', ...rest] = visibleLines(error ?? '');
-  const hint = hintOf(errorCode);
+  const hint = kept ?? hintOf(errorCode, id);
   const wrapped = (line: string): string[] => wrap(line, width);
   return [
     ...wrapped(`error ${errorCode ?? ''}: ${first}`).map((line) => paint('red', line)),
-    ...[...rest, ...(hint === undefined ? [] : [`  ${hint}`])].flatMap(wrapped),
+    ...[...rest, ...(hint === undefined ? [] : visibleLines(hint).map((line) => `  ${line}`))].flatMap(
+      wrapped,
+    ),
   ];
 };
 
@@ -179,7 +184,7 @@ export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, loo
   const hint = paint('yellow', `See npx etl rejects list ${run.id} for the rejected records.`);
   return [
     ...headLines(run, found.traceId, paint),
-    ...section(errorLines(run, look)),
+    ...section(errorLines(found, look)),
     ...section(
       earlier.map((one) => paint('dim', earlierLine(one))),
       'stopped before, and continued:',

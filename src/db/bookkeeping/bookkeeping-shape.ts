@@ -211,6 +211,7 @@ run: finished_at timestamp with time zone
 run: formats jsonb not null default '{}'::jsonb
 run: full_refresh boolean not null default false
 run: generation integer not null default 1
+run: hint text
 run: hook_pending boolean not null default false
 run: host text not null
 run: id bigint not null identity a

@@ -84,6 +84,8 @@ export interface RunDetails extends RunStory {
   readonly earlier: readonly EarlierAttempt[];
   /** Says where the time went and what would change that. */
   readonly advice: readonly string[];
+  /** What to do about the error; null: none, or the run ended before hints were recorded. */
+  readonly hint: string | null;
 }
 
 const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
@@ -170,7 +172,9 @@ const selectFiles = (runId: number, { first, limit }: FilesWanted): Query => ({
 });
 
 const selectKept = (runId: number): Query => ({
-  text: `select earlier, coalesce(advice, '{}') as advice, formats from etl.run where id = $1`,
+  // A bookkeeping of an earlier version has no column `hint`.
+  text: `select earlier, coalesce(advice, '{}') as advice, formats, to_jsonb(r) ->> 'hint' as hint
+    from etl.run r where id = $1`,
   values: [runId],
 });
 
@@ -206,7 +210,7 @@ interface ReadFile extends Omit<FileSummary, 'dialect'> {
   readonly reading: number;
 }
 
-interface KeptOfRun extends Pick<RunDetails, 'earlier' | 'advice'> {
+interface KeptOfRun extends Pick<RunDetails, 'earlier' | 'advice' | 'hint'> {
   readonly formats: Readonly<Record<string, RecordedFormats>>;
 }
 

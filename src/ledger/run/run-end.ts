@@ -19,13 +19,13 @@ const misread = new Set(['ETL_SOURCE_CORRUPT', 'ETL_SOURCE_CHANGED']);
 export const endRun = (
   runId: number,
   state: RunState,
-  { code, message, details }: Pick<EtlError, 'code' | 'message' | 'details'>,
+  { code, message, details, hint }: Pick<EtlError, 'code' | 'message' | 'details' | 'hint'>,
   host: string,
   pid: number,
 ): Query => ({
   text: `with ended as (
       update etl.run
-      set state = $2, error_code = $3, error = $4, finished_at = clock_timestamp(), end_room = null
+      set state = $2, error_code = $3, error = $4, hint = nullif($9, ''), finished_at = clock_timestamp(), end_room = null
       where id = $1 and state not in ('published', 'cancelled') and host = $5 and pid = $6
       returning id
     ), misread as (
@@ -41,6 +41,7 @@ export const endRun = (
     host,
     pid,
     ...(misread.has(code) ? [details['table'], details['file']] : [null, null]),
+    storable(hint),
   ],
 });
 
@@ -50,7 +51,7 @@ export const endRun = (
  */
 export const cancelRun = (runId: number, { code, message }: { code: string; message: string }): Query => ({
   text: `update etl.run
-    set state = 'cancelled', error_code = $2, error = $3, finished_at = clock_timestamp(), end_room = null
+    set state = 'cancelled', error_code = $2, error = $3, hint = null, finished_at = clock_timestamp(), end_room = null
     where id = $1 and (state in ('planned', 'loading', 'loaded', 'publishing')
       or job is not null and (state = 'failed' or error_code = 'ETL_INTERRUPTED'))
     returning id`,

@@ -35,7 +35,7 @@ export const adoptRun = (
   text: `update etl.run
     set earlier = ${earlierAttempts}, continued_at = clock_timestamp(),
       state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
-      queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null, end_room = default
+      queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null, hint = null, end_room = default
     where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')
     returning generation`,
   values: [runId, host, pid, workers, job, queue],

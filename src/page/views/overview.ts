@@ -15,7 +15,7 @@ import { failureSections } from '../parts/failures.ts';
 import { heldSections } from '../parts/held.ts';
 import { aged, html, nothing, time, type Html } from '../parts/html.ts';
 import { choiceLink, pagesOf, readFirst } from '../parts/pages.ts';
-import { isProcessGone, isUnderWay } from '../../report/run-words.ts';
+import { isProcessGone, isUnderWay, stateName } from '../../report/run-words.ts';
 import { badge, stateBadge, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { smallPicture, type Rect } from '../parts/svg.ts';
@@ -104,6 +104,10 @@ const reasonOf = (error: string): Html => {
   return html`<span class="why">${text}</span>`;
 };
 
+/** Lets a narrow window break a name after each `_`. */
+const breakable = (name: string): readonly Html[] =>
+  name.split('_').map((part, index) => (index === 0 ? html`${part}` : html`_<wbr />${part}`));
+
 const stateOf = (
   { pipeline, run, failing, held, lateSlot }: Row,
   { href }: Pick<ViewContext, 'href'>,
@@ -116,7 +120,11 @@ const stateOf = (
       : failing.run === null
         ? [html`${badge('bad', 'failed before a run')} <a href="${attempts}#failures">attempts</a>`]
         : [html`${badge('bad', 'failed')} ${runLink(failing.run)}`]),
-    ...(run === null ? [] : [html`${stateBadge(run)} ${runLink(run.id)}`]),
+    ...(run === null
+      ? []
+      : failing === null || failing.run === run.id || isUnderWay(run)
+        ? [html`${stateBadge(run)} ${runLink(run.id)}`]
+        : [html`<span class="dim">newest run:</span> ${stateName(run)}, ${runLink(run.id)}`]),
     ...(lateSlot === undefined ? [] : [html`${badge('warn', 'late')} since ${time(lateSlot)}`]),
     ...(held === 0
       ? []
@@ -149,7 +157,9 @@ const pipelineColumns = (
     {
       title: 'Pipeline',
       cell: ({ pipeline }) =>
-        html`<a class="name" href="${context.href(withQuery('/runs', { pipeline }))}">${pipeline}</a>`,
+        html`<a class="name" href="${context.href(withQuery('/runs', { pipeline }))}"
+          >${breakable(pipeline)}</a
+        >`,
     },
     { title: 'Newest attempt', cell: (row) => stateOf(row, context), isLong: true },
     { title: 'When', cell: (row) => aged(row.attemptAt) },

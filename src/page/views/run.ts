@@ -39,7 +39,7 @@ const errorSection = (found: RunDetails, log: Html, { href }: ViewContext): Sect
   const { id, errorCode, error, finishedAt } = run;
   const isKilled = isProcessGone(run);
   if (errorCode === null && error === null && !isKilled) return undefined;
-  const hint = hintOf(errorCode, id) ?? '';
+  const hint = found.hint ?? hintOf(errorCode, id) ?? '';
   const shown = isKilled ? killed : { code: errorCode ?? '', message: error ?? '', hint };
   return {
     id: 'error',
