@@ -80,7 +80,7 @@ const script = `
   const isInUse = (section) => {
     const selection = document.getSelection();
     if (selection !== null && !selection.isCollapsed && section.contains(selection.anchorNode)) return true;
-    return document.activeElement.matches('input') && section.contains(document.activeElement);
+    return document.activeElement?.matches('input') && section.contains(document.activeElement);
   };
 
   let library;

@@ -12,6 +12,12 @@ export const isUnderWay = ({ state }: Pick<RunHead, 'state'>): boolean => !final
 export const isProcessGone = (run: RunHead): boolean =>
   isUnderWay(run) && run.host === hostname() && !isRunning(run.pid);
 
+/** Says why a run under way may have nobody who works on it; undefined: its process works on it. */
+export const lossOf = (run: RunHead): 'process gone' | 'not connected' | undefined => {
+  if (isProcessGone(run)) return 'process gone';
+  return run.isConnected || run.host === hostname() ? undefined : 'not connected';
+};
+
 /** An interrupted run is called stopped, because the next run continues it. */
 export const stateName = ({ state, errorCode, rolledBackTo }: RunHead): string => {
   if (rolledBackTo !== null) return rolledBackTo === 0 ? 'rolled back' : `rolled back to ${rolledBackTo}`;

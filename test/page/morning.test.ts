@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadPipelineFile, runPipeline, schedule } from '../../src/index.ts';
 import { useBrowser } from '../helpers/browser.ts';
@@ -120,12 +121,21 @@ describe('the overview', () => {
     const text = await get('/');
     const [locked, killed, missing] = rowsOf(text);
     expect(missing).toMatch(
-      /failed before a run .*published run \d+ ETL_SOURCE_NOT_FOUND table t: no file matches .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/,
+      /failed before a run .*newest run: published, run \d+ ETL_SOURCE_NOT_FOUND table t: no file matches .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/,
     );
     expect(locked).toContain('ETL_RUN_LOCKED is already being run');
     expect(killed).toContain('loading, process gone');
     expect(rowsOf(text).at(-1)).not.toContain('failed');
     expect(text).toMatch(/<section id="failures"[^]*broken\.ts cannot be loaded/);
+  });
+
+  it('shows a run of another machine as failed while its process has no connection', async () => {
+    await database.query(`update etl.run set host = 'elsewhere', session = 0 where pipeline = 'killed'`);
+    expect(rowsOf(await get('/?name=KILLED'))).toEqual([expect.stringContaining('✕ loading, not connected')]);
+    expect(await get(`/runs/${await runOf('killed')}`)).toContain('has no connection to this database');
+    await database.query(`update etl.run set session = pg_backend_pid() where pipeline = 'killed'`);
+    expect(rowsOf(await get('/?state=running'))).toEqual([expect.stringMatching(/killed ● loading run/)]);
+    await database.query(`update etl.run set host = $1 where pipeline = 'killed'`, [hostname()]);
   });
 
   it('shows one state, and names that contain a text; nothing of an address is taken for markup', async () => {

@@ -31,14 +31,16 @@ export interface RunSummary extends Counts {
   readonly bytes: number;
   readonly errorCode: string | null;
   readonly error: string | null;
+  /** False: the run has not ended, and its session is gone: its process, or only its connection. */
+  readonly isConnected: boolean;
   /** For a rollback: the run whose tables it restored. 0: tables from before the first run. */
   readonly rolledBackTo: number | null;
 }
 
-/** A run without its totals, which take longer to read. */
+/** Fields from which `run-words.ts` and the page derive the state of a run. */
 export type RunHead = Pick<
   RunSummary,
-  'id' | 'state' | 'host' | 'pid' | 'startedAt' | 'finishedAt' | 'errorCode' | 'error' | 'rolledBackTo'
+  'id' | 'state' | 'host' | 'pid' | 'isConnected' | 'finishedAt' | 'errorCode' | 'rolledBackTo'
 >;
 
 /** `rowsBefore`, `rows`, `strategy` and `schema` are null if the run did not publish the table. */
@@ -90,12 +92,17 @@ export interface RunDetails extends RunStory {
 
 const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as rejected, 0 as filtered';
 
+/** SQL, of a run r. Sessions on the primary are not seen from a standby. */
+export const isConnected = `(r.finished_at is not null or r.session is null or pg_is_in_recovery()
+  or exists (select from pg_stat_activity a where a.pid = r.session)) as "isConnected"`;
+
 export const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
   round(extract(epoch from r.finished_at - r.started_at), 3)::float8 as seconds,
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
-  r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo"`;
+  r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo",
+  ${isConnected}`;
 
 /** SQL conditions. A stopped run was interrupted and can continue; a cancelled run cannot. */
 export const shownStates = {

@@ -3,7 +3,7 @@
 import { rowsOf, type Client } from '../../db/client.ts';
 import { succeededAt } from '../run/failure.ts';
 import { listFailing, type FailingPipeline } from './failing.ts';
-import { hasHistory, runColumns, type RunHead, type RunSummary } from './history.ts';
+import { hasHistory, isConnected, runColumns, type RunHead, type RunSummary } from './history.ts';
 import { totalsOfRun } from './totals.ts';
 
 /** Runs shown per pipeline: two weeks of nightly runs. */
@@ -39,9 +39,8 @@ const selectHeads = async (client: Client): Promise<HeadRow[]> =>
         select (select r.pipeline from etl.run r where r.pipeline > n.pipeline order by r.pipeline limit 1)
         from name n where n.pipeline is not null
       )
-      select n.pipeline, r.id::float8 as id, r.state, r.host, r.pid, r.started_at as "startedAt",
-        r.finished_at as "finishedAt", r.error_code as "errorCode", left(r.error, 500) as error,
-        r.rolled_back_to::float8 as "rolledBackTo", ${await succeededAt(client, 'n.pipeline')} as "succeededAt",
+      select n.pipeline, r.id::float8 as id, r.state, r.host, r.pid, ${isConnected},
+        r.finished_at as "finishedAt", r.error_code as "errorCode", r.rolled_back_to::float8 as "rolledBackTo", ${await succeededAt(client, 'n.pipeline')} as "succeededAt",
         coalesce(r.finished_at, r.continued_at, r.started_at) as "attemptAt"
       from name n
       cross join lateral (

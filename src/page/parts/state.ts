@@ -1,7 +1,7 @@
 // States as words with a colour and a sign, because some people cannot distinguish colours.
 
 import type { RunHead } from '../../ledger/history/history.ts';
-import { isProcessGone, stateName } from '../../report/run-words.ts';
+import { lossOf, stateName } from '../../report/run-words.ts';
 import { html, type Html } from './html.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle';
@@ -21,6 +21,7 @@ export const sign = (tone: Tone, word: string, count: number): Html =>
 const tones: Readonly<Record<string, Tone>> = { published: 'good', failed: 'bad', cancelled: 'warn' };
 
 export const stateBadge = (run: RunHead): Html => {
-  if (isProcessGone(run)) return badge('bad', `${run.state}, process gone`);
+  const loss = lossOf(run);
+  if (loss !== undefined) return badge('bad', `${run.state}, ${loss}`);
   return badge(run.rolledBackTo === null ? (tones[run.state] ?? 'busy') : 'good', stateName(run));
 };

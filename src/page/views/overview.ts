@@ -15,7 +15,7 @@ import { failureSections } from '../parts/failures.ts';
 import { heldSections } from '../parts/held.ts';
 import { aged, html, nothing, time, type Html } from '../parts/html.ts';
 import { choiceLink, pagesOf, readFirst } from '../parts/pages.ts';
-import { isProcessGone, isUnderWay, stateName } from '../../report/run-words.ts';
+import { isUnderWay, lossOf, stateName } from '../../report/run-words.ts';
 import { badge, stateBadge, type Tone } from '../parts/state.ts';
 import { table, type Column } from '../parts/table.ts';
 import { smallPicture, type Rect } from '../parts/svg.ts';
@@ -40,7 +40,7 @@ interface Row extends PipelineHead {
 }
 
 const groupOf = ({ run, failing, held }: PipelineHead, lateSlot: Date | undefined): Group => {
-  if (failing !== null || (run !== null && isProcessGone(run))) return 'failed';
+  if (failing !== null || (run !== null && lossOf(run) !== undefined)) return 'failed';
   if (lateSlot !== undefined) return 'late';
   if (held > 0) return 'with files held back';
   if (run?.state === 'cancelled') return 'stopped';
@@ -238,7 +238,7 @@ export const overview: MakeView = async (context) => {
     state: groupNames.find((one) => one === query.get('state')),
     name: query.get('name') ?? '',
   };
-  const named = rows.filter(({ pipeline }) => pipeline.includes(chosen.name));
+  const named = rows.filter(({ pipeline }) => pipeline.toLowerCase().includes(chosen.name.toLowerCase()));
   const wanted = named.filter(({ group }) => chosen.state === undefined || group === chosen.state);
   const first = readFirst(query.get('first'));
   const shown = wanted.slice(first, first + rowsOfPage);

@@ -19,7 +19,7 @@ import { pagesOf, readFirst } from '../parts/pages.ts';
 import { logOf } from '../parts/log.ts';
 import { planSections } from '../parts/plan.ts';
 import { fileColumnsOf, tableColumns, type RunColumn } from '../../report/run-columns.ts';
-import { hintOf, isProcessGone, isUnderWay } from '../../report/run-words.ts';
+import { hintOf, isUnderWay, lossOf } from '../../report/run-words.ts';
 import { badge, stateBadge } from '../parts/state.ts';
 import { errorBody } from '../parts/error-page.ts';
 import { table, tableSection, type Column } from '../parts/table.ts';
@@ -27,24 +27,29 @@ import { throughputChart } from '../parts/throughput.ts';
 import { timelineChart } from '../parts/timeline.ts';
 import { busyMs, calmMs, withQuery, type MakeView, type Section, type ViewContext } from '../parts/view.ts';
 
-const killed = {
-  code: 'Process gone',
-  message: 'The process of the run has ended without a word: it was killed, or its machine was restarted.',
-  hint: 'Nothing was published. The next run of the pipeline continues this run.',
+const losses = {
+  'process gone':
+    'The process of the run has ended without a word: it was killed, or its machine was restarted.',
+  'not connected':
+    'The process of the run, on another machine, has no connection to this database: it was killed, or it is connecting again.',
 };
+const lossHint = 'Nothing was published. The next run of the pipeline continues this run.';
 
 /** The error of a run, and its log; undefined if it has no error. */
 const errorSection = (found: RunDetails, log: Html, { href }: ViewContext): Section | undefined => {
   const { run } = found;
   const { id, errorCode, error, finishedAt } = run;
-  const isKilled = isProcessGone(run);
-  if (errorCode === null && error === null && !isKilled) return undefined;
+  const loss = lossOf(run);
+  if (errorCode === null && error === null && loss === undefined) return undefined;
   const hint = found.hint ?? hintOf(errorCode, id) ?? '';
-  const shown = isKilled ? killed : { code: errorCode ?? '', message: error ?? '', hint };
+  const shown =
+    loss === undefined
+      ? { code: errorCode ?? '', message: error ?? '', hint }
+      : { code: loss, message: losses[loss], hint: lossHint };
   return {
     id: 'error',
     body: html`<p>${stateBadge(run)} ${finishedAt === null ? nothing : aged(finishedAt)}</p>
-      ${errorBody(shown, href, { ...shown, run, notices: found.notices })}
+      ${errorBody(shown, href, { ...shown, run })}
       <h2 id="log">Log</h2>
       ${log}`,
   };

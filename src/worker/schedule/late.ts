@@ -53,7 +53,7 @@ export const lateSlots = async (client: Client): Promise<readonly LateNow[]> => 
       left join lateral (
         select * from (select * from etl.schedule_slot where schedule = c.name order by id desc limit 1) newest
         where coalesce(job_state, '') not in ('published', 'unchanged')
-          and case when c.late_after is null then outcome = 'missed'
+          and outcome <> 'asked for' and case when c.late_after is null then outcome = 'missed'
             else slot + c.late_after * interval '1 second' <= clock_timestamp() end
       ) s on true
       where not c.paused and (s.slot is not null or c.next_slot < clock_timestamp() - ${unhandledSeconds} * interval '1 second')
