@@ -74,7 +74,8 @@ export const askAnyway = async <T>(
   if (server === undefined) return ask(undefined);
   const { withClient } = await import('../db/client.ts');
   const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');
-  return withClient(server, async (client) => {
+  const { forQuestions } = await import('../db/connect/address.ts');
+  return withClient(forQuestions(server), async (client) => {
     await readOnlyPlainTables(client);
     refuseStrange(await readTrust(client));
     return ask(client);

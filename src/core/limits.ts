@@ -56,6 +56,9 @@ export const fingerprintSampleBytes = 64 * KiB;
 
 export const connectTimeoutMs = 10_000;
 
+/** The same where a person waits for a list or a page: an outage must be seen within five seconds. */
+export const askTimeoutMs = 3_000;
+
 /** NAMEDATALEN - 1. PostgreSQL cuts longer names silently, so sluice refuses them. */
 export const identifierBytesMax = 63;
 export const columnsMax = 1_600;
@@ -173,7 +176,7 @@ export const queueQueryTimeoutMs = 30_000;
 export const queueCloseTimeoutMs = 3_000;
 
 /** How long a scrape of metrics waits for data. Prometheus gives up after ten seconds. */
-export const scrapeAnswerMs = 5_000;
+export const scrapeAnswerMs = 3_000;
 
 /**
  * Attempts to reach Redis before a run waits for it, up to `--wait`: three seconds if connections

@@ -1,6 +1,6 @@
 // Open connections that wait for their next use.
 
-import { closeClient, isLost, type Client } from './client.ts';
+import { closeClient, destroyClient, isLost, type Client } from './client.ts';
 
 export const createIdle = (idleMs: number) => {
   const idle: { readonly client: Client; readonly timer: NodeJS.Timeout }[] = [];
@@ -23,6 +23,13 @@ export const createIdle = (idleMs: number) => {
       const one = { client, timer: setTimeout(close, idleMs).unref() };
       idle.push(one);
       return undefined;
+    },
+    /** Without waiting for a server that does not answer. */
+    drop: (): void => {
+      for (const { client, timer } of idle.splice(0)) {
+        clearTimeout(timer);
+        destroyClient(client, new Error('no answer'));
+      }
     },
     close: async (): Promise<void> => {
       isClosed = true;

@@ -3,9 +3,10 @@
 import { EtlError } from '../core/errors/errors.ts';
 import { schemaVersions } from './bookkeeping/migrate.ts';
 import { readOnlyPlainTables, readTrust, refuseStrange } from './bookkeeping/trust.ts';
-import { closeClient, lossOf, openClient, type Client } from './client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { closeClient, destroyClient, lossOf, openClient, type Client } from './client.ts';
 import { createIdle } from './idle-clients.ts';
-import type { ServerAddress } from './connect/address.ts';
+import { forQuestions, type ServerAddress } from './connect/address.ts';
 import { withPermission } from './connect/server-error.ts';
 
 interface ReadPool {
@@ -42,6 +43,22 @@ const openReader = async (address: ServerAddress, statementMs: number): Promise<
   }
 };
 
+/** A server that was restarted, or lost without a word, does not answer on old connections. */
+const idleAnswerMs = 1_000;
+
+const answers = async (client: Client): Promise<boolean> => {
+  const timer = new AbortController();
+  const late = sleep(idleAnswerMs, false, { signal: timer.signal }).catch(() => false);
+  const asked = client.query('select').then(
+    () => true,
+    () => false,
+  );
+  const isAnswered = await Promise.race([asked, late]);
+  timer.abort();
+  if (!isAnswered) destroyClient(client, new Error('no answer'));
+  return isAnswered;
+};
+
 /** Lets `atOnce` callers work and up to `waitingMax` callers wait; refuses any others. */
 const createTurns = (atOnce: number, waitingMax: number) => {
   const waiting: (() => void)[] = [];
@@ -66,8 +83,13 @@ export const createReadPool = (options: ReadPoolOptions): ReadPool => {
   let found: ServerAddress | undefined;
 
   const use = async <T>(read: (client: Client) => Promise<T>): Promise<T> => {
-    const address = (found ??= await options.address());
-    const client = idle.pop() ?? (await openReader(address, options.statementMsMax));
+    const address = (found ??= forQuestions(await options.address()));
+    let client = idle.pop();
+    if (client !== undefined && !(await answers(client))) {
+      idle.drop();
+      client = undefined;
+    }
+    client ??= await openReader(address, options.statementMsMax);
     try {
       const result = await read(client);
       await idle.push(client);

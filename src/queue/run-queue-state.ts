@@ -14,11 +14,13 @@ export interface QueueDepth {
   readonly delayed: number;
   readonly active: number;
   readonly failed: number;
+  /** A paused queue starts no job. */
+  readonly isPaused: boolean;
   /** When the longest waiting job was added; null: no job waits. */
   readonly oldestAt: Date | null;
 }
 
-/** The sums over all queues of runs, and the numbers of each queue. */
+/** The sums over all queues of runs, and the numbers of each queue. `isPaused`: one of them is. */
 export interface RunQueueDepths extends QueueDepth {
   readonly queues: readonly (QueueDepth & { readonly queue: string })[];
 }

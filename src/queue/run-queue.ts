@@ -89,12 +89,14 @@ export const runQueueDepth = (queues: Queues, queueName: string): Promise<QueueD
       bull.getJobCounts('wait', 'prioritized', 'delayed', 'active', 'failed'),
     );
     const oldest = await ask((bull) => bull.getJobs(['wait', 'prioritized'], 0, 0, true));
+    const isPaused = await ask((bull) => bull.isPaused());
     const addedAt = oldest.map((job) => job.timestamp);
     return {
       waiting: (counts['wait'] ?? 0) + (counts['prioritized'] ?? 0),
       delayed: counts['delayed'] ?? 0,
       active: counts['active'] ?? 0,
       failed: counts['failed'] ?? 0,
+      isPaused,
       oldestAt: addedAt.length === 0 ? null : new Date(Math.min(...addedAt)),
     };
   });

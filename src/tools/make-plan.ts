@@ -3,6 +3,7 @@
 import { heldBefore } from '../ledger/production/held-files.ts';
 import { readEpoch } from '../ledger/run/epoch.ts';
 import { latestRun, loadedChunks } from '../ledger/run/ledger.ts';
+import { workedTime } from '../ledger/history/history.ts';
 import { migrate, schemaVersions } from '../db/bookkeeping/migrate.ts';
 import { withClient, withRollback, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
@@ -48,7 +49,7 @@ interface EarlierRun {
 /** Returns the last published runs, the newest first. */
 const earlierRuns = async (client: Client, pipeline: string): Promise<readonly EarlierRun[]> => {
   const { rows } = await client.query<EarlierRun>(
-    `select r.id::float8, r.advice, extract(epoch from r.finished_at - r.started_at)::float8 as seconds, f.bytes
+    `select r.id::float8, r.advice, extract(epoch from ${workedTime})::float8 as seconds, f.bytes
       from etl.run r cross join lateral (
         select coalesce(sum(bytes), 0)::float8 as bytes from etl.source_file where run_id = r.id
       ) f

@@ -15,6 +15,35 @@ export interface WorkerMetrics {
   readonly chunkLoaded: (pipeline: string, times: LoadTimes) => void;
 }
 
+const addQueueGauges = (registers: Registry[], askQueue: () => Promise<RunQueueDepths | undefined>): void => {
+  const queueGauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    add: (made: Gauge<Label>, of: RunQueueDepths['queues'][number]) => void,
+  ): void => {
+    const made: Gauge<Label> = new (loadPromClient().Gauge)({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect: async () => {
+        const queues = (await askQueue())?.queues ?? [];
+        made.reset();
+        for (const each of queues) add(made, each);
+      },
+    });
+  };
+  queueGauge('sluice_queue_jobs', 'Runs on the queue', ['queue', 'state'], (made, of) => {
+    const { queue, waiting, delayed, active, failed } = of;
+    for (const [state, jobs] of Object.entries({ waiting, delayed, active, failed }))
+      made.set({ queue, state }, jobs);
+  });
+  queueGauge('sluice_queue_paused', 'Whether the queue is paused', ['queue'], (made, { queue, isPaused }) =>
+    made.set({ queue }, isPaused ? 1 : 0),
+  );
+};
+
 /** Calls `readQueue` at every scrape until `over` is aborted. */
 export const createMetrics = (
   readQueue: () => Promise<RunQueueDepths>,
@@ -39,19 +68,7 @@ export const createMetrics = (
     buckets: [...chunkSecondsBuckets],
     registers,
   });
-  const askQueue = createAsker(readQueue, over, isWell);
-  const depth: Gauge<'queue' | 'state'> = new prometheus.Gauge({
-    name: 'sluice_queue_jobs',
-    help: 'Runs on the queue',
-    labelNames: ['queue', 'state'] as const,
-    registers,
-    collect: async () => {
-      depth.reset();
-      for (const { queue, waiting, delayed, active, failed } of (await askQueue())?.queues ?? [])
-        for (const [state, jobs] of Object.entries({ waiting, delayed, active, failed }))
-          depth.set({ queue, state }, jobs);
-    },
-  });
+  addQueueGauges(registers, createAsker(readQueue, over, isWell));
   return {
     registry,
     runEnded: (pipeline, outcome) => runs.inc({ pipeline, outcome }),

@@ -46,6 +46,7 @@ export const depthOfQueues = async (
     delayed: sum('delayed'),
     active: sum('active'),
     failed: sum('failed'),
+    isPaused: each.some((one) => one.isPaused),
     oldestAt: oldest.length === 0 ? null : new Date(Math.min(...oldest)),
     queues: each,
   };

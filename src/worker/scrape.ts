@@ -9,6 +9,15 @@ import { scrapeAnswerMs } from '../core/limits.ts';
 export const loadPromClient = (): typeof PromClient =>
   createRequire(import.meta.url)('prom-client') as typeof PromClient;
 
+const checkMs = 200;
+
+/** Resolves when the answer is late, or the server is known not to answer. */
+const untilLate = async (isWell: () => boolean, isAnswered: () => boolean): Promise<undefined> => {
+  const end = performance.now() + scrapeAnswerMs;
+  while (isWell() && !isAnswered() && performance.now() < end)
+    await sleep(checkMs, undefined, { ref: false });
+};
+
 /**
  * Returns a function that calls `read`, and returns undefined if the answer is late: a scrape must
  * still report this process's counts. Calls nothing while the server is not well, nor after
@@ -25,6 +34,6 @@ export const createAsker = <T>(
     asking ??= read()
       .catch(() => undefined)
       .finally(() => (asking = undefined));
-    return Promise.race([asking, sleep(scrapeAnswerMs, undefined, { ref: false })]);
+    return Promise.race([asking, untilLate(isWell, () => asking === undefined)]);
   };
 };

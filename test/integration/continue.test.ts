@@ -289,3 +289,19 @@ describe('etl plan', () => {
     expect(await rowsOf('select count(*)::int as runs from etl.run')).toEqual([{ runs: 2 }]);
   });
 });
+
+it.each(['failed', 'was killed'])('the pause after an attempt that %s is no time of the run', async (how) => {
+  await failureOf(run(pipeline({ t: { ...t, primaryKey: ['id'] } })));
+  await database.query(`
+    update etl.run set started_at = started_at - interval '1 hour', finished_at = finished_at - interval '1 hour';
+    update etl.chunk set committed_at = committed_at - interval '1 hour'`);
+  if (how === 'was killed')
+    await database.query(
+      `update etl.run set state = 'loading', finished_at = null, error_code = null, pid = 1`,
+    );
+  expect((await run(pipeline({ t }))).runId).toBe(1);
+  const listed = JSON.parse((await command('status', '--json')).out);
+  expect(listed).toEqual([expect.objectContaining({ id: 1, state: 'published' })]);
+  expect(listed[0].seconds).toBeGreaterThan(0);
+  expect(listed[0].seconds).toBeLessThan(1_800);
+});

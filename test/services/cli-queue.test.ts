@@ -46,6 +46,7 @@ describe('enqueued runs', () => {
       delayed: 1,
       active: 0,
       failed: 0,
+      isPaused: false,
       oldestAt: expect.stringMatching(/^\d{4}-/),
     };
     expect(counted).toEqual({ ...depth, queues: [{ queue: 'default', ...depth }], failures: [] });

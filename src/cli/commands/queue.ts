@@ -15,9 +15,9 @@ import { readRedis } from '../redis.ts';
 import { openKnownServer } from '../server.ts';
 import { withTracing } from '../tracing.ts';
 
-const depthText = ({ waiting, delayed, active, failed, oldestAt }: QueueDepth): string => {
+const depthText = ({ waiting, delayed, active, failed, isPaused, oldestAt }: QueueDepth): string => {
   const oldest = oldestAt === null ? '' : `; the oldest since ${oldestAt.toISOString()}`;
-  return `${waiting} waiting, ${delayed} delayed, ${active} active, ${failed} failed${oldest}`;
+  return `${waiting} waiting, ${delayed} delayed, ${active} active, ${failed} failed${oldest}${isPaused ? '; paused' : ''}`;
 };
 
 const common = { databaseUrl, redisPrefix, ...printing() };

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { EtlError } from '../../core/errors/errors.ts';
+import { askTimeoutMs, connectTimeoutMs } from '../../core/limits.ts';
 import { allowedMethods } from './authentication.ts';
 import { configOf, labelOf, type ServerConfig, type DriverSettings } from './config.ts';
 import { usage, checkParameters, type Parameters } from './parameters.ts';
@@ -174,6 +175,12 @@ const addressOf = (config: ServerConfig, embedded?: EmbeddedServer): ServerAddre
   addresses.set(config, address);
   return address;
 };
+
+/** Returns the address for questions that somebody waits for, unless a timeout was given. */
+export const forQuestions = (address: ServerAddress): ServerAddress =>
+  address.config.connectionTimeoutMillis === connectTimeoutMs
+    ? { ...address, config: { ...address.config, connectionTimeoutMillis: askTimeoutMs } }
+    : address;
 
 export const addressFromUrl = (databaseUrl: string, env: NodeJS.ProcessEnv = process.env): ServerAddress =>
   addressOf(configOf(readConnectionString(databaseUrl), env));

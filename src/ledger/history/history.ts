@@ -96,10 +96,15 @@ const noTotals = '0 as files, 0 as bytes, 0 as records, 0 as copied, 0 as reject
 export const isConnected = `(r.finished_at is not null or r.session is null or pg_is_in_recovery()
   or exists (select from pg_stat_activity a where a.pid = r.session)) as "isConnected"`;
 
+/** SQL: how long the attempts of an ended run `r` took together, without the pauses between them. */
+export const workedTime = `(r.finished_at - coalesce(r.continued_at, r.started_at) + (
+    select coalesce(sum(greatest(coalesce("endedAt", "lastChunkAt"), "startedAt") - "startedAt"), interval '0')
+    from jsonb_to_recordset(r.earlier) as attempt ("startedAt" timestamptz, "endedAt" timestamptz, "lastChunkAt" timestamptz)))`;
+
 export const runColumns = `
   r.id::float8 as id, r.pipeline, r.state, r.host, r.pid, r.workers,
   r.started_at as "startedAt", r.finished_at as "finishedAt",
-  round(extract(epoch from r.finished_at - r.started_at), 3)::float8 as seconds,
+  round(extract(epoch from ${workedTime}), 3)::float8 as seconds,
   t.files, t.bytes, t.records, t.copied, t.rejected, t.filtered,
   r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo",
   ${isConnected}`;

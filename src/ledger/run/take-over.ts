@@ -18,10 +18,18 @@ export const abandonRuns = (pipeline: string, why: string): Query => ({
 /** Earlier attempts stored. */
 const earlierMax = 20;
 
-/** SQL: `earlier` plus the last attempt, unless the same process continues that attempt. */
-const earlierAttempts = `case when host = $2 and pid = $3 and finished_at is null then earlier else
+/** SQL: the same process goes on with its attempt, after it had lost the server. */
+const isSameAttempt = 'host = $2 and pid = $3 and finished_at is null';
+
+/**
+ * SQL: `earlier` plus the last attempt, unless that goes on. `lastChunkAt`: how long an attempt
+ * worked that ended without a word.
+ */
+const earlierAttempts = `case when ${isSameAttempt} then earlier else
         case when jsonb_array_length(earlier) >= ${earlierMax} then earlier - 0 else earlier end || jsonb_build_object(
-          'startedAt', coalesce(continued_at, started_at), 'endedAt', finished_at, 'errorCode', error_code, 'error', error) end`;
+          'startedAt', coalesce(continued_at, started_at), 'endedAt', finished_at, 'errorCode', error_code, 'error', error,
+          'lastChunkAt', case when finished_at is null then (
+            select max(c.committed_at) from etl.chunk c join etl.source_file f on f.id = c.file_id where f.run_id = run.id) end) end`;
 
 /**
  * Takes over a run for the session that holds the pipeline's lock. Waits for current chunks of
@@ -33,7 +41,8 @@ export const adoptRun = (
   { host, pid, workers, job, queue }: Pick<NewRun, 'host' | 'pid' | 'workers' | 'job' | 'queue'>,
 ): Query => ({
   text: `update etl.run
-    set earlier = ${earlierAttempts}, continued_at = clock_timestamp(),
+    set earlier = ${earlierAttempts},
+      continued_at = case when ${isSameAttempt} then continued_at else clock_timestamp() end,
       state = 'loading', generation = generation + 1, host = $2, pid = $3, workers = $4, job = $5,
       queue = $6, session = pg_backend_pid(), finished_at = null, error_code = null, error = null, hint = null, end_room = default
     where id = $1 and ($5::text is null or job is distinct from $5 or error_code is distinct from 'ETL_RUN_CANCELLED')

@@ -14,7 +14,10 @@ type Depth = QueuesSeen['queues'][number];
 type Job = QueuesSeen['jobs'][number];
 
 const depthColumns: readonly Column<Depth>[] = [
-  { title: 'Queue', cell: ({ queue }) => queue },
+  {
+    title: 'Queue',
+    cell: ({ queue, isPaused }) => (isPaused ? html`${queue} ${badge('warn', 'paused')}` : queue),
+  },
   { title: 'Waiting', cell: ({ waiting }) => formatCount(waiting), isNumber: true },
   { title: 'Delayed', cell: ({ delayed }) => formatCount(delayed), isNumber: true },
   { title: 'Active', cell: ({ active }) => formatCount(active), isNumber: true },

@@ -3,11 +3,13 @@
 
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../src/core/model.ts';
+import { EtlError } from '../../../src/core/errors/errors.ts';
 import { createMetrics } from '../../../src/worker/metrics.ts';
 import { createScheduleMetrics } from '../../../src/worker/schedule/metrics.ts';
+import { showStanding } from '../../../src/worker/standing.ts';
 import { readProjectFile } from '../project/source-files.ts';
 
-const depth = { waiting: 1, delayed: 0, active: 0, failed: 0, oldestAt: null };
+const depth = { waiting: 1, delayed: 0, active: 0, failed: 0, isPaused: false, oldestAt: null };
 const published = {
   type: 'finished',
   result: { outcome: 'published', tables: [{ bytes: 1, copied: 1, rejected: 0, filtered: 0 }] },
@@ -19,6 +21,19 @@ const exposed = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
   const read = async () => ({ ...depth, queues: [{ queue: 'q', ...depth }] });
   const metrics = createMetrics(read, () => true, over.signal);
   const slots = async () => [{ schedule: 's', slotSeconds: 1, lateSeconds: 0 }];
+  const none = () => undefined;
+  showStanding(
+    {
+      broken: [{ file: 'f', error: new EtlError('ETL_INTERNAL') }],
+      databaseProblem: none,
+      queueProblem: none,
+      isStopping: () => false,
+      failing: () => [
+        { pipeline: 'p', run: null, failedAt: new Date(), errorCode: 'ETL_INTERNAL', error: '' },
+      ],
+    },
+    metrics.registry,
+  );
   createScheduleMetrics(metrics.registry, slots, () => true, over.signal)('s', 'enqueued');
   metrics.runEnded('p', 'published');
   metrics.chunkLoaded('p', { read: 1, decode: 1, copy: 1, ledger: 1 });
