@@ -130,7 +130,10 @@ describe.each(Object.entries(modes))('table %j', (name, change) => {
   const keepsLast = /merge|history/.test(JSON.stringify(change));
 
   it('is made and changed', async () => {
+    const staged = "select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace";
     files.write('in/1.csv', file([1, '2026-01-05', 'a'], [2, '2026-02-06', 'b']));
+    const before =
+      (await one("select to_regnamespace('etl_staging') is null")) === true ? 0 : await one(staged);
     await run(pipeline);
     expect(await rowsOf(name)).toEqual([row(1, '2026-01-05', 'a'), row(2, '2026-02-06', 'b')]);
     await database.query(`create view ${quoteName(schema, 'v')} as select * from ${quoteName(schema, name)}`);
@@ -139,8 +142,7 @@ describe.each(Object.entries(modes))('table %j', (name, change) => {
     const three = [row(1, '2026-01-05', 'a'), row(2, '2026-02-06', 'b'), row(3, '2026-02-07', 'c')];
     expect(await rowsOf(name)).toEqual(three);
     expect((await run(pipeline)).outcome).toBe('unchanged');
-    const staged = "select count(*)::int from pg_class where relnamespace = 'etl_staging'::regnamespace";
-    expect(await one(staged)).toBe(0);
+    expect(await one(staged)).toBe(before);
   });
 
   it('names a key that is there twice', async () => {
