@@ -24,6 +24,7 @@ export type { Notification, NotifyEvent } from './core/notification.ts';
 export type { Pipeline, Row } from './pipeline/define-pipeline.ts';
 export { loadPipelineFile } from './pipeline/load-file.ts';
 export { runPipeline } from './run/run-pipeline.ts';
+export { loadFiles, type LoadDialect, type LoadOptions } from './tools/load/load-files.ts';
 export { planPipeline, type PlanOptions } from './tools/library.ts';
 export type { RunPlan } from './run/plan/contract.ts';
 export { listFiles, type ListOptions } from './tools/library.ts';

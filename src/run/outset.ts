@@ -18,7 +18,7 @@ import type { PlannedTable } from './files/planned-table.ts';
 
 /**
  * Returns the newest published run, if it has this definition and production still has its tables
- * (by oid).
+ * (by oid). A definition that changes nothing of its tables but rows may be another one.
  */
 const asPublished = async ({
   client,
@@ -29,13 +29,19 @@ const asPublished = async ({
     `select u.id::float8 as id from (
       select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
     ) u
-    where u.definition_hash = $2 and not exists (
+    where (u.definition_hash = $2 or $5) and not exists (
       select from unnest($3::text[]) as wanted (name)
       left join etl.published_table p on p.run_id = u.id and p.table_name = wanted.name
       left join pg_class c on c.oid = p.table_oid and c.relname = wanted.name
       left join pg_namespace n on n.oid = c.relnamespace and n.nspname = $4
       where n.oid is null)`,
-    [spec.name, hashes.definition, spec.tables.map(({ name }) => name), spec.schema],
+    [
+      spec.name,
+      hashes.definition,
+      spec.tables.map(({ name }) => name),
+      spec.schema,
+      spec.tables.every(({ evolve }) => evolve === 'keep'),
+    ],
   );
   return rows[0]?.id;
 };

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
-import { column, csv, definePipeline, index } from '../../src/index.ts';
+import { column, csv, definePipeline, index, loadFiles } from '../../src/index.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { database, etl, files, one, rowsOf, run, startOver } = usePipelineRuns();
+const { database, etl, files, one, rowsOf, run, settings, startOver } = usePipelineRuns();
 
 beforeEach(async () => {
   await startOver('app');
@@ -197,4 +197,29 @@ it('with --merge, a changed file is merged again', async () => {
     { id: 1, name: 'Anna' },
     { id: 2, name: 'Bob' },
   ]);
+});
+
+it('loadFiles does the same, with its options', async () => {
+  files.write('in/users.csv', 'Nr;Full Name;Note\n7;Ann;x\n');
+  const given = { ...settings(), into: 'app.users', csv: { delimiter: ';' }, skip: ['Note'], workers: 1 };
+  const names = { map: { Nr: 'id', 'Full Name': 'name' } };
+  await expect(loadFiles('in/users.csv', { ...settings(), into: 'app.users' })).rejects.toMatchObject({
+    code: 'ETL_LOAD_FIELDS',
+  });
+  const result = await loadFiles('in/users.csv', { ...given, ...names, mode: 'merge' });
+  expect(result).toMatchObject({
+    pipeline: 'load-app-users',
+    outcome: 'published',
+    tables: [{ table: 'users', rows: 1 }],
+  });
+  expect(await loadFiles(['in/users.csv'], { ...given, ...names, mode: 'merge' })).toMatchObject({
+    outcome: 'unchanged',
+  });
+  await expect(loadFiles('in/users.csv', { ...given, mode: 'upsert' as never })).rejects.toMatchObject({
+    code: 'ETL_USAGE',
+  });
+  await expect(loadFiles('in/users.csv', { ...given, maps: {} } as never)).rejects.toMatchObject({
+    code: 'ETL_USAGE',
+  });
+  expect(await users()).toMatchObject([{ id: 7, name: 'Ann' }]);
 });
