@@ -223,3 +223,19 @@ it('loadFiles does the same, with its options', async () => {
   });
   expect(await users()).toMatchObject([{ id: 7, name: 'Ann' }]);
 });
+
+it('etl init --into writes the pipeline of a table that exists, and only of such a table', async () => {
+  const file = files.write('in/users.csv', 'Name,Born\nAnn,2026-01-05\n');
+  const path = `${files.directory}/pipelines/people.ts`;
+  const written = await etl('init', file, '--into', 'app.users', '--out', path);
+  expect(written).toMatchObject({
+    exit: 0,
+    out: expect.stringMatching(
+      /^app\.users: Name → name, Born → born\nWrote pipelines\/people\.ts/,
+    ) as string,
+  });
+  expect(await etl('run', path)).toMatchObject({ exit: 0 });
+  expect(await users()).toMatchObject([{ name: 'Ann', born: '2026-01-05' }]);
+  const { exit, err } = await etl('init', file, '--into', 'app.nobody');
+  expect([exit, err]).toEqual([2, expect.stringContaining('--into: there is no table app.nobody')]);
+});

@@ -9,7 +9,7 @@ import type { InitDraft } from '../../tools/init/write-init.ts';
 import { plural } from '../../core/wording.ts';
 import { lossText } from '../../tools/loss.ts';
 import { command } from '../command.ts';
-import { debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
+import { databaseUrl, debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import {
@@ -21,6 +21,8 @@ import {
   type ReadingFlags,
 } from '../init-flags.ts';
 import { formatBytes } from '../../core/amounts.ts';
+import { openServer } from '../server.ts';
+import { draftLines } from '../text/load-text.ts';
 import { visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 
@@ -187,6 +189,50 @@ const writeInit = async (
   writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
 };
 
+/** Writes the pipeline that fills an existing table, whose columns are what the table says. */
+const writeForTable = async (
+  given: Asked & {
+    readonly io: Io;
+    readonly out: string | undefined;
+    readonly databaseUrl: string | undefined;
+  },
+  into: string,
+): Promise<void> => {
+  const { io, out, locations, allowPrivate, key, force } = given;
+  const { prepareLoad } = await import('../../tools/load/prepare-load.ts');
+  const { withClient } = await import('../../db/client.ts');
+  const columns = await columnRules(given);
+  const { workingDirectory } = io;
+  const request = {
+    into,
+    key,
+    columns,
+    allowPrivate,
+    workingDirectory,
+    mode: 'append',
+    files: locations,
+    map: new Map<string, string>(),
+    skip: [],
+    only: undefined,
+    zone: undefined,
+    rejectLimit: undefined,
+    reading: givenReading(given),
+  } as const;
+  const draft = await withClient(await openServer(given), (client) => prepareLoad(client, request));
+  if (draft.pairs === undefined)
+    throw new EtlError('ETL_USAGE', {
+      problem: `--into: there is no table ${draft.target.schema}.${draft.target.table}`,
+      hint: 'Leave --into out for a pipeline that makes the table, or load into it with `etl load`.',
+    });
+  const path = out ?? join('pipelines', `${draft.target.table}.ts`);
+  if (path === standardOutput) return void io.stdout.write(draft.text(path));
+  writeLines(draftLines(draft, io), io.stdout);
+  const file = resolve(workingDirectory, path);
+  const shown = relative(workingDirectory, file);
+  await writePipeline(file, draft.text(shown), force);
+  writeLines([`Wrote ${shown}. Look at it, then: etl plan ${shown}, etl run ${shown}`], io.stdout);
+};
+
 export const initCommand = command({
   name: 'init',
   summary: 'infer a pipeline from files, and write it',
@@ -201,6 +247,11 @@ export const initCommand = command({
       'where to write the pipeline, - for standard output; default: pipelines/<name>.ts',
     ),
     force: toggle('--force', 'overwrite an existing file'),
+    into: textFlag(
+      '--into <table>',
+      'existing table that the pipeline fills; its columns are declared as they are',
+    ),
+    databaseUrl,
     strict: toggle('--strict', 'write nothing if the pipeline would lose a character; exit code 5'),
     yes: toggle('--yes', 'ask no questions; none are asked without a terminal'),
     ...readingFlags,
@@ -217,8 +268,10 @@ Examples:
   $ etl init 'in/orders-*.csv'
   $ etl init in/orders.csv.gz in/customers.csv --out pipelines/shop.ts
   $ etl init https://example.com/stations.csv --yes
+  $ etl init in/orders.csv --into app.orders          for a table that exists
   $ etl init in/orders.csv --out - | less`,
-  act: ({ io, out, yes, ...asked }) => {
+  act: ({ io, out, yes, into, databaseUrl: url, ...asked }) => {
+    if (into !== undefined) return writeForTable({ ...asked, io, out, databaseUrl: url }, into);
     const isAsking = out !== standardOutput && !yes && canAsk(io);
     return isAsking
       ? withPrompt(io, (prompt) => writeInit(io, out, asked, prompt))

@@ -2,16 +2,13 @@
 
 import { dirname, relative, resolve } from 'node:path';
 import { EtlError } from '../../core/errors/errors.ts';
-import { plural } from '../../core/wording.ts';
-import type { LoadDraft, LoadMode } from '../../tools/load/prepare-load.ts';
+import type { LoadMode } from '../../tools/load/prepare-load.ts';
 import { command, type Given } from '../command.ts';
 import { columnFlags, columnRules, givenReading, readingFlags } from '../init-flags.ts';
 import { fileArguments, namesFlag, repeatable, textFlag, toggle } from '../inputs.ts';
-import { widthOf, type Io } from '../io.ts';
-import { visibleText, wrapUnder } from '../layout.ts';
-import { paintFor } from '../paint.ts';
 import { parsePair, parseString } from '../parsers.ts';
 import { openServer } from '../server.ts';
+import { draftLines } from '../text/load-text.ts';
 import { planLines } from '../text/plan-text.ts';
 import { writePipeline } from './init.ts';
 import { refuseContradiction, runFlags, runLoaded } from './run.ts';
@@ -27,22 +24,6 @@ const modeOf = (given: { append: boolean; merge: boolean; replace: boolean }): L
       hint: 'Choose one.',
     });
   return chosen[0] ?? 'append';
-};
-
-/** Says which field goes where, so that a wrong match is seen. */
-const draftLines = ({ target, pairs, made }: LoadDraft, { env, stdout }: Io): readonly string[] => {
-  const paint = paintFor(stdout, env);
-  const width = widthOf(stdout);
-  const name = paint('bold', visibleText(`${target.schema}.${target.table}`));
-  if (pairs === undefined) {
-    const columns = made!.columns.map((column, index) => `${column} ${made!.decisions[index]!.type}`);
-    return wrapUnder(`${name} is new: ${visibleText(columns.join(', '))}`, width, 2);
-  }
-  const others = pairs.filter(({ field, column }) => field !== column.name);
-  const shown = others.map(({ field, column }) => `${field} → ${column.name}`);
-  const rest = pairs.length - others.length;
-  const same = rest === 0 ? [] : [`${plural(rest, 'field')} by name`];
-  return wrapUnder(`${name}: ${visibleText([...shown, ...same].join(', '))}`, width, 2);
 };
 
 /** A changed file is refused with options of pipelines; here flags decide. */
