@@ -255,14 +255,29 @@ describe('names of a declaration', () => {
         }),
     },
   ];
-  /** Some are names of types, too, and one is a name that needs no quotes. */
+  /** The server's own names may be any text that it can store; some are names of types, too. */
   const isFine = (place: string, name: string): boolean =>
-    (place === 'a type' && /^[\w".]+$/.test(name)) || (place === 'the schema' && name === '__proto__');
+    place === 'a type' ? /^[\w".]+$/.test(name) : place !== 'the pipeline' && hostileTexts.includes(name);
   const cases = places.flatMap(({ place, define }) =>
     [...hostileTexts, unstorable, longName]
       .filter((name) => !isFine(place, name) && name !== 'null')
       .map((name) => ({ place, name, define })),
   );
+
+  it('that the server can store are names of schema, tables and columns', async () => {
+    const [schema = ''] = hostileTexts;
+    files.write('words.csv', `${headers.map(quoted).join(',')}\n${values.map(quoted).join(',')}\n`);
+    const all = Object.fromEntries(hostileTexts.map((name, at) => [name, column.text(headers[at]!)]));
+    const tables = Object.fromEntries(
+      hostileTexts.map((name) => [name, { source: csv('words.csv'), columns: all }]),
+    );
+    await runPipeline(definePipeline({ name: 'named_so', schema, tables }), options());
+    const names = `select relname::text from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = $1 and relkind = 'r'`;
+    expect((await ask<string>(names, [schema])).toSorted()).toEqual(hostileTexts.toSorted());
+    const fields = `select attname::text from pg_attribute where attrelid = to_regclass($1) and attnum > 0 order by attnum`;
+    expect(await ask(fields, [[schema, hostileTexts[1]!].map(quoted).join('.')])).toEqual(hostileTexts);
+    await database.query(`drop schema ${quoted(schema)} cascade`);
+  });
 
   it.each(cases)('$place: $name is refused', ({ name, define }) => {
     expect(() => define(name)).toThrow(expect.objectContaining({ code: 'ETL_DEFINITION' }));

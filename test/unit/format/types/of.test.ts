@@ -18,6 +18,8 @@ const names = [
   'interval day to second(3)',
   'geometry(Point,4326)',
   'int4range',
+  '"a""b"',
+  'numeric(3,-2)',
 ];
 
 const refused = [
@@ -34,7 +36,6 @@ const refused = [
   'text -- x',
   'text /* x */',
   '"a"b"',
-  '"a""b"',
   '"',
   'text(1))',
   'text[',
