@@ -254,7 +254,7 @@ form { display: inline; } button { font: inherit; padding: 3px 12px; border: 1px
 @media (max-width: 640px) {
   header, main, footer { padding-left: 12px; padding-right: 12px; } section { padding: 10px 12px; }
   nav { order: 1; flex: 1 0 100%; flex-wrap: nowrap; overflow-x: auto; margin: 0 -6px; } nav a { padding: 4px 6px; font-size: 12.5px; } nav a:first-child { display: none; } .brand { flex: 1; }
-  .wide, td .exact { display: none; } th, td { padding-left: 5px; padding-right: 5px; } td.long, #pipelines td.long { min-width: 110px; } wbr { display: inline; } .why { font-size: 12.5px; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; } #pipelines .badge { white-space: normal; border-radius: 10px; } #pipelines td:last-child time { white-space: normal; } .choice .search { margin: 6px 0 0; } .search input { width: 10em; } td .name { white-space: normal; overflow-wrap: break-word; }
+  .wide, td .exact { display: none; } th, td { padding-left: 5px; padding-right: 5px; } #pipelines td.long, .log td.long { min-width: 110px; } #pipelines td.long a, #pipelines time { white-space: normal; overflow-wrap: anywhere; } wbr { display: inline; } .why { font-size: 12.5px; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; } #pipelines .badge { white-space: normal; border-radius: 10px; } .choice .search { margin: 6px 0 0; } .search input { width: 10em; } td .name { white-space: normal; overflow-wrap: break-word; }
   .facts { grid-template-columns: repeat(auto-fill, minmax(120px, 1fr)); }
   .bar { grid-template-columns: 1fr 48px; } .bar .bar-name { grid-column: 1 / -1; }
 }

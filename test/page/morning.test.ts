@@ -199,10 +199,19 @@ describe('a failed run', () => {
     expect(found.every((at) => at > 0)).toBe(true);
     expect(text.indexOf('id="log"')).toBeLessThan(text.indexOf('id="facts"'));
     expect(text).toMatch(/started by process[^]*loaded all files[^]*failed ETL_TEST_FAILED[^]*id="facts"/);
-    expect(text).not.toContain('Throughput');
     const documented = await get('/errors/ETL_TEST_FAILED');
     expect(documented).toContain('auto-retry: never');
     expect(await get('/errors/ETL_NONE')).toContain('there is no error ETL_NONE');
+  });
+
+  it('has a chart of its throughput only if it took two seconds', async () => {
+    const id = await runOf('checks');
+    const show = async (seconds: number): Promise<boolean> => {
+      const text = "update etl.run set finished_at = started_at + $2 * interval '1 second' where id = $1";
+      await database.query(text, [id, seconds]);
+      return (await get(`/runs/${id}`)).includes('<section id="throughput"');
+    };
+    expect([await show(1.9), await show(2)]).toEqual([false, true]);
   });
 
   it('whose process was killed says so', async () =>
@@ -218,7 +227,7 @@ describe('a failed run', () => {
     await visit.page.keyboard.press('Enter');
     await visit.page.locator('#link', { hasText: 'copied' }).waitFor();
     expect(await copied()).toMatch(
-      /^ETL_REJECT_LIMIT: table t: 1 of 2 records[^]*`etl rejects list \d+ --all`/,
+      /^ETL_REJECT_LIMIT: table t: 1 of 2 records[^]*`etl rejects list \d+ --all`[^]*\nrun \d+ of rejects, started 20/,
     );
     await visit.page.getByRole('button', { name: 'Copy as JSON' }).click();
     await expect
@@ -227,6 +236,20 @@ describe('a failed run', () => {
         code: 'ETL_REJECT_LIMIT',
         run: { pipeline: 'rejects', state: 'failed', records: 2 },
       });
+    expect(visit.problems()).toEqual([]);
+    await visit.close();
+  });
+
+  it('is reached by the keyboard from the overview, and what its error means from there', async () => {
+    const visit = await open(page().address);
+    const follow = async (href: string): Promise<void> => {
+      await visit.tabTo(`main a[href="${href}"]`);
+      await visit.page.keyboard.press('Enter');
+      await visit.page.waitForURL(`**${href}`);
+    };
+    await follow('/?state=failed');
+    await follow(`/runs/${await runOf('checks')}`);
+    await follow('/errors/ETL_TEST_FAILED');
     expect(visit.problems()).toEqual([]);
     await visit.close();
   });

@@ -66,25 +66,25 @@ export const codeLink = (code: string, href: ViewContext['href']): Html => {
 const copyButton = (name: string, text: string): Html =>
   html`<button type="button" data-copy="${text}" hidden>${name}</button>`;
 
-/** `json`: everything that is known about the error, for the button that copies it. */
+interface Copied {
+  /** The run, when and where. */
+  readonly about: string;
+  readonly json: object;
+}
+
+/** `copied`: what the copy buttons add to the error; undefined: no buttons. */
 export const errorBody = (
   { code, message, hint }: Omit<PageError, 'status'>,
   href: ViewContext['href'],
-  json?: object,
+  copied?: Copied,
 ): Html => {
-  const text = [`${code}: ${message}`, hint].join('\n').trim();
+  const link = isKnownCode(code) ? html`<a href="${href(`/errors/${code}`)}">What it means</a>` : nothing;
+  const text = [`${code}: ${message}`, hint, copied?.about].filter(Boolean).join('\n');
+  const json = JSON.stringify({ code, message, hint, ...copied?.json }, null, 2);
   return html`<div class="error">
-    <p>
-      ${codeLink(code, href)}${isKnownCode(code) ? html` <a href="${href(`/errors/${code}`)}">What it means</a>` : nothing}
-    </p>
+    <p><code class="bad">${code}</code> ${link}</p>
     <pre>${message}</pre>
     ${hint === '' ? nothing : html`<p>${spansOf(hint)}</p>`}
-    ${
-      json === undefined
-        ? nothing
-        : html`<p>
-            ${copyButton('Copy as text', text)} ${copyButton('Copy as JSON', JSON.stringify(json, null, 2))}
-          </p>`
-    }
+    ${copied === undefined ? nothing : html`<p>${copyButton('Copy as text', text)} ${copyButton('Copy as JSON', json)}</p>`}
   </div>`;
 };

@@ -7,9 +7,7 @@ import type { RunFailure } from '../../core/model.ts';
 import { failuresShown, listFailures } from '../../ledger/run/failure.ts';
 import type { RunSummary } from '../../ledger/history/history.ts';
 import { formatCount, plural } from '../../core/wording.ts';
-import type { Schedule } from '../../worker/schedule/contract.ts';
-import { lateSlots } from '../../worker/schedule/late.ts';
-import { listSchedules } from '../../worker/schedule/list.ts';
+import { listSlotsSeen, type SlotsSeen } from '../../worker/schedule/late.ts';
 import { codeLink } from '../parts/error-page.ts';
 import { failureSections } from '../parts/failures.ts';
 import { heldSections } from '../parts/held.ts';
@@ -35,13 +33,16 @@ const groupNames = Object.keys(groups) as readonly Group[];
 
 interface Row extends PipelineHead {
   readonly group: Group;
-  /** Slot that is late; undefined: none. */
-  readonly lateSlot: Date | undefined;
+  /** Slots of its schedules, the next one first. */
+  readonly slots: readonly SlotsSeen[];
 }
 
-const groupOf = ({ run, failing, held }: PipelineHead, lateSlot: Date | undefined): Group => {
+const lateOf = ({ slots }: Pick<Row, 'slots'>): Date | null =>
+  slots.find(({ late }) => late !== null)?.late ?? null;
+
+const groupOf = ({ run, failing, held, slots }: Omit<Row, 'group'>): Group => {
   if (failing !== null || (run !== null && lossOf(run) !== undefined)) return 'failed';
-  if (lateSlot !== undefined) return 'late';
+  if (lateOf({ slots }) !== null) return 'late';
   if (held > 0) return 'with files held back';
   if (run?.state === 'cancelled') return 'stopped';
   return run !== null && isUnderWay(run) ? 'running' : 'fine';
@@ -85,15 +86,10 @@ const trendOf = (
   return smallPicture({ width, height: barHeightMax, name: `${name} of ${newest}` }, rects);
 };
 
-const nextOf = (pipeline: string, schedules: readonly Schedule[]): Html => {
-  const own = schedules.filter((schedule) => schedule.pipeline === pipeline);
-  if (own.length === 0) return html`<span class="dim">no schedule</span>`;
-  const next = own
-    .filter(({ paused }) => !paused)
-    .flatMap(({ next: slots }) => slots.slice(0, 1))
-    .map((slot) => new Date(slot))
-    .sort((one, other) => one.getTime() - other.getTime())[0];
-  return next === undefined ? badge('idle', 'paused') : aged(next);
+const nextOf = ({ slots: [first], slots }: Row): Html => {
+  if (first === undefined) return html`<span class="dim">no schedule</span>`;
+  const active = slots.find(({ paused }) => !paused);
+  return active === undefined ? badge('idle', 'paused') : aged(active.next);
 };
 
 const reasonCharsMax = 120;
@@ -108,10 +104,9 @@ const reasonOf = (error: string): Html => {
 const breakable = (name: string): readonly Html[] =>
   name.split('_').map((part, index) => (index === 0 ? html`${part}` : html`_<wbr />${part}`));
 
-const stateOf = (
-  { pipeline, run, failing, held, lateSlot }: Row,
-  { href }: Pick<ViewContext, 'href'>,
-): Html => {
+const stateOf = (row: Row, { href }: Pick<ViewContext, 'href'>): Html => {
+  const { pipeline, run, failing, held } = row;
+  const late = lateOf(row);
   const runLink = (id: number): Html => html`<a href="${href(`/runs/${id}`)}">run ${id}</a>`;
   const attempts = href(withQuery('/runs', { pipeline }));
   const parts = [
@@ -125,7 +120,7 @@ const stateOf = (
       : failing === null || failing.run === run.id || isUnderWay(run)
         ? [html`${stateBadge(run)} ${runLink(run.id)}`]
         : [html`<span class="dim">newest run:</span> ${stateName(run)}, ${runLink(run.id)}`]),
-    ...(lateSlot === undefined ? [] : [html`${badge('warn', 'late')} since ${time(lateSlot)}`]),
+    ...(late === null ? [] : [html`${badge('warn', 'late')} since ${time(late)}`]),
     ...(held === 0
       ? []
       : [
@@ -141,7 +136,6 @@ const stateOf = (
 
 const pipelineColumns = (
   context: ViewContext,
-  schedules: readonly Schedule[],
   runsOf: ReadonlyMap<string, readonly RunSummary[]>,
 ): readonly Column<Row>[] => {
   const trend = (
@@ -169,7 +163,7 @@ const pipelineColumns = (
         succeededAt === null ? html`<span class="dim">never published</span>` : aged(succeededAt),
       isWide: true,
     },
-    { title: 'Next slot', cell: ({ pipeline }) => nextOf(pipeline, schedules), isWide: true },
+    { title: 'Next slot', cell: nextOf, isWide: true },
     trend(
       'Records',
       ({ records }) => records,
@@ -226,12 +220,11 @@ const unknownFailures = async ({ client, now }: ViewContext): Promise<readonly R
 export const overview: MakeView = async (context) => {
   const { client, query } = context;
   const pipelines = await listPipelines(client);
-  const schedules = await listSchedules(client);
-  const late = new Map((await lateSlots(client)).map(({ pipeline, slot }) => [pipeline, slot]));
+  const seen = await listSlotsSeen(client);
   const rows = sorted(
     pipelines.map((head) => {
-      const lateSlot = late.get(head.pipeline);
-      return { ...head, lateSlot, group: groupOf(head, lateSlot) };
+      const row = { ...head, slots: seen.filter(({ pipeline }) => pipeline === head.pipeline) };
+      return { ...row, group: groupOf(row) };
     }),
   );
   const chosen = {
@@ -261,7 +254,7 @@ export const overview: MakeView = async (context) => {
       ),
       {
         id: 'pipelines',
-        body: html`${table(pipelineColumns(context, schedules, runsOf), shown, { caption: 'Pipelines', none })}
+        body: html`${table(pipelineColumns(context, runsOf), shown, { caption: 'Pipelines', none })}
         ${pagesOf({ what: 'pipelines', ...range }, (from) => linkOf(context, chosen, from))}`,
       },
       ...(await heldSections(context)),

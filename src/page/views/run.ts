@@ -41,6 +41,7 @@ const errorSection = (found: RunDetails, log: Html, { href }: ViewContext): Sect
   const { id, errorCode, error, finishedAt } = run;
   const loss = lossOf(run);
   if (errorCode === null && error === null && loss === undefined) return undefined;
+  const about = `run ${id} of ${run.pipeline}, started ${run.startedAt.toISOString()} on ${run.host}`;
   const hint = found.hint ?? hintOf(errorCode, id) ?? '';
   const shown =
     loss === undefined
@@ -49,7 +50,7 @@ const errorSection = (found: RunDetails, log: Html, { href }: ViewContext): Sect
   return {
     id: 'error',
     body: html`<p>${stateBadge(run)} ${finishedAt === null ? nothing : aged(finishedAt)}</p>
-      ${errorBody(shown, href, { ...shown, run })}
+      ${errorBody(shown, href, { about, json: { run } })}
       <h2 id="log">Log</h2>
       ${log}`,
   };

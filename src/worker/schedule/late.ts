@@ -25,8 +25,6 @@ interface LateSlot {
   readonly now: Date;
 }
 
-type LateNow = Pick<LateSlot, 'pipeline' | 'slot'>;
-
 const selectLate = (except: readonly string[]): Query => ({
   text: `select s.id::text as id, s.schedule, c.pipeline, s.slot, s.outcome, s.job_state as state, clock_timestamp() as now,
       (select max(id) from etl.run where job = s.job)::float8 as run
@@ -44,11 +42,20 @@ const selectLate = (except: readonly string[]): Query => ({
 /** Workers handle a slot within seconds; after this time, no worker serves the schedule. */
 const unhandledSeconds = 60;
 
-/** Returns each schedule's late slot: its newest, or a slot that no worker has handled. */
-export const lateSlots = async (client: Client): Promise<readonly LateNow[]> => {
+export interface SlotsSeen {
+  readonly pipeline: string;
+  readonly paused: boolean;
+  readonly next: Date;
+  /** The newest slot if it is late, or the next slot if no worker has handled it; null: neither. */
+  readonly late: Date | null;
+}
+
+/** Returns the slots of every schedule, without computing any from its times. */
+export const listSlotsSeen = async (client: Client): Promise<readonly SlotsSeen[]> => {
   if (!(await isThere(client, 'etl.schedule_slot'))) return [];
-  return rowsOf<LateNow>(client, {
-    text: `select c.pipeline, coalesce(s.slot, c.next_slot) as slot
+  return rowsOf<SlotsSeen>(client, {
+    text: `select c.pipeline, c.paused, c.next_slot as next, case when not c.paused then coalesce(s.slot,
+        case when c.next_slot < clock_timestamp() - ${unhandledSeconds} * interval '1 second' then c.next_slot end) end as late
       from etl.schedule c
       left join lateral (
         select * from (select * from etl.schedule_slot where schedule = c.name order by id desc limit 1) newest
@@ -56,8 +63,7 @@ export const lateSlots = async (client: Client): Promise<readonly LateNow[]> => 
           and outcome <> 'asked for' and case when c.late_after is null then outcome = 'missed'
             else slot + c.late_after * interval '1 second' <= clock_timestamp() end
       ) s on true
-      where not c.paused and (s.slot is not null or c.next_slot < clock_timestamp() - ${unhandledSeconds} * interval '1 second')
-      order by slot`,
+      order by c.next_slot`,
   });
 };
 
