@@ -5,7 +5,8 @@ import { asEtlError, EtlError, exitCodes, codeOf, messageOf } from '../core/erro
 import { EndWith } from './command.ts';
 import { commands } from './commands/table.ts';
 import { parseBoolean } from './parsers.ts';
-import { processIo, type Io } from './io.ts';
+import { processIo, widthOf, type Io } from './io.ts';
+import { wrapUnder } from './layout.ts';
 import { paintFor } from './paint.ts';
 import { errorJson, errorLines, exitOf } from './text/print-error.ts';
 import { createProgram } from './program.ts';
@@ -59,7 +60,9 @@ const report = (thrown: unknown, args: readonly string[], io: Io): number => {
   const error = asEtlError(thrown);
   const debug = isSet('debug', args, io);
   if (isSet('json', args, io)) io.stdout.write(`${errorJson(error, io.clock(), debug)}\n`);
-  const lines = errorLines(error, paintFor(io.stderr, io.env), debug);
+  const lines = errorLines(error, paintFor(io.stderr, io.env), debug).flatMap((line) =>
+    wrapUnder(line, widthOf(io.stderr), 2),
+  );
   io.stderr.write(lines.map((line) => `${line}\n`).join(''));
   return exitOf(error);
 };

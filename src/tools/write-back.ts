@@ -58,17 +58,28 @@ export const valueWriter = ({ type, options }: Typed): Write => {
   return type === 'boolean' ? (printed) => (printed === 'true' ? yes : no) ?? printed : (printed) => printed;
 };
 
+type FromField = (field: string) => string | undefined;
+
+/** Returns a function from a field to its value as the server prints it; undefined: refused. */
+export const storedValue = (column: Typed): FromField => {
+  if (!isTypeName(column.type)) return (field) => field;
+  const read = columnTypes[column.type].reader(column.options as never);
+  const print = valuePrinter(column as ColumnSpec);
+  return (field) => {
+    const value = read(field);
+    return isRefusal(value) ? undefined : print(value);
+  };
+};
+
 /**
  * Returns a function from a field to the text that the declaration makes of the stored value, or
  * undefined if the column rejects the field. A field whose result is another text loses something.
  */
-export const writeBack = (column: Typed): ((field: string) => string | undefined) => {
-  if (!isTypeName(column.type)) return (field) => field;
-  const read = columnTypes[column.type].reader(column.options as never);
-  const print = valuePrinter(column as ColumnSpec);
+export const writeBack = (column: Typed): FromField => {
+  const store = storedValue(column);
   const write = valueWriter(column);
   return (field) => {
-    const value = read(field);
-    return isRefusal(value) ? undefined : write(print(value));
+    const value = store(field);
+    return value === undefined ? undefined : write(value);
   };
 };

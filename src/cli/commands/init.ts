@@ -1,12 +1,13 @@
 // `etl init FILE…`: infers a pipeline from files, and writes it.
 
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { AskEncoding } from '../../tools/init/draft-files.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
-import { plural } from '../../core/wording.ts';
+import { inQuotes, plural } from '../../core/wording.ts';
 import { lossText } from '../../tools/loss.ts';
 import { command } from '../command.ts';
 import { databaseUrl, debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
@@ -23,7 +24,7 @@ import {
 import { formatBytes } from '../../core/amounts.ts';
 import { openServer } from '../server.ts';
 import { draftLines } from '../text/load-text.ts';
-import { visibleText, wrap, wrapUnder } from '../layout.ts';
+import { clip, visibleText, wrap, wrapUnder } from '../layout.ts';
 import { paintFor } from '../paint.ts';
 
 const typesText = (types: readonly string[]): string => {
@@ -33,7 +34,13 @@ const typesText = (types: readonly string[]): string => {
   return sorted.map(([type, count]) => `${count} ${type}`).join(', ');
 };
 
-const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: Io): readonly string[] => {
+/** `isAsking`: remarks that are asked about are left to the question. */
+const summaryLines = (
+  { tables, files, bytes }: InitDraft,
+  stream: Output,
+  io: Io,
+  isAsking: boolean,
+): readonly string[] => {
   const paint = paintFor(stream, io.env);
   const width = widthOf(stream);
   const remark = (text: string): readonly string[] => wrapUnder(`  - ${visibleText(text)}`, width, 4);
@@ -46,8 +53,10 @@ const summaryLines = ({ tables, files, bytes }: InitDraft, stream: Output, io: I
         2,
       ),
       ...remarks.flatMap(remark),
-      ...decisions.flatMap(({ doubts }, index) =>
-        doubts.flatMap((doubt) => remark(`${fieldName(header, index)}: ${doubt}`)),
+      ...decisions.flatMap(({ doubts, alternatives }, index) =>
+        doubts
+          .slice(isAsking && alternatives.length > 0 ? 1 : 0)
+          .flatMap((doubt) => remark(`${fieldName(header, index)}: ${doubt}`)),
       ),
     ]),
     ...lossLines(lossesOf(tables), stream, io),
@@ -77,6 +86,17 @@ const refuseLosses = (tables: readonly WrittenTable[]): void => {
   if (length > 0) throw new EtlError('ETL_LOSS', { losses: plural(length, 'place') });
 };
 
+/** Returns why a pipeline is not written to this path. */
+const refusalOf = (path: string, force: boolean, { workingDirectory }: Io): EtlError | undefined => {
+  const file = resolve(workingDirectory, path);
+  if (!/[^/\\]\.[cm]?[jt]s$/.test(path))
+    return new EtlError('ETL_USAGE', {
+      problem: `a pipeline is written to a file whose name ends in .ts, not to ${inQuotes(path)}`,
+      hint: `Nothing was written. Name it ${join(path, 'pipeline.ts')}, for example.`,
+    });
+  return force || !existsSync(file) ? undefined : new EtlError('ETL_FILE_EXISTS', { file });
+};
+
 export const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   try {
@@ -96,7 +116,9 @@ const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
       if (alternatives.length === 0) continue;
       const name = fieldName(found.header, index);
       const answers = ['text', ...alternatives.map(({ label }) => label)];
-      const chosen = await prompt.choice(`${found.name}, ${name}: ${doubts[0]}`, answers);
+      // The remark goes on with what to declare if the column is kept as text.
+      const [doubt] = doubts[0]!.split(': kept as text');
+      const chosen = await prompt.choice(`${found.name}, ${name}: ${doubt}`, answers);
       if (chosen > 0) table = settleColumn(table, index, alternatives[chosen - 1]!.decision);
     }
     tables.push(table);
@@ -133,7 +155,8 @@ const sayReading = ({ stderr }: Io): (() => void) => {
   let seconds = 0;
   const timer = setInterval(() => {
     seconds += 1;
-    if (stderr.isTTY === true && seconds >= quietSeconds) stderr.write(`\rReading the files: ${seconds} s`);
+    if (stderr.isTTY === true && seconds >= quietSeconds)
+      stderr.write(`\r${clip(`Reading the files: ${seconds} s`, widthOf(stderr) - 1)}`);
     else if (seconds === quietSeconds) stderr.write('Reading the files…\n');
   }, secondMs);
   return () => {
@@ -152,6 +175,8 @@ const writeInit = async (
 ): Promise<void> => {
   const { initText, readForInit } = await import('../../tools/init/write-init.ts');
   const { pipelineNameOf } = await import('../../tools/init/table-names.ts');
+  const refusal = out === undefined || out === standardOutput ? undefined : refusalOf(out, force, io);
+  if (refusal !== undefined) throw refusal;
   const rules = await columnRules(flags);
   const endReading = sayReading(io);
   const draft = await readForInit({
@@ -163,7 +188,7 @@ const writeInit = async (
     askEncoding: prompt && askEncoding(prompt, endReading),
   }).finally(endReading);
   const output = out === standardOutput ? io.stderr : io.stdout;
-  writeLines(summaryLines(draft, output, io), output);
+  writeLines(summaryLines(draft, output, io, prompt !== undefined), output);
   const settled = prompt === undefined ? draft : await settle(draft, prompt);
   const said = new Set(lossesOf(draft.tables));
   writeLines(
@@ -180,7 +205,11 @@ const writeInit = async (
     io.stdout.write(await initText(draft, draft.name, suggested));
     return;
   }
-  const path = out ?? (await prompt?.text('Where to write the pipeline?', suggested)) ?? suggested;
+  const problemOf = (answer: string): string | undefined => {
+    const { message, hint } = refusalOf(answer, force, io) ?? {};
+    return message && `${message}. ${hint}`;
+  };
+  const path = out ?? (await prompt?.text('Where to write the pipeline?', suggested, problemOf)) ?? suggested;
   const name = pipelineNameOf(path) ?? draft.name;
   const file = resolve(io.workingDirectory, path);
   await writePipeline(file, await initText(settled, name, path), force);

@@ -3,7 +3,7 @@
 import { formatCount } from '../../core/wording.ts';
 import { bit } from './candidates.ts';
 import type { Doubt, Summary, TypeChoice } from './contract.ts';
-import { changedBy } from './losses.ts';
+import { allTexts, changedBy } from './losses.ts';
 
 const integerMax = 2 ** 31 - 1;
 
@@ -67,12 +67,9 @@ const codes = (what: string, choice: TypeChoice): Doubt => ({
   alternatives: [{ label: 'numbers', choice }],
 });
 
-const keptTexts = ({ groups }: Summary): readonly string[] =>
-  groups.flatMap(({ texts }) => [...texts.keys()]);
-
 /** True if 1.10 and 1.1 both occur: as numbers they are equal, as versions they are not. */
 const hasEqualNumbers = (summary: Summary): boolean => {
-  const texts = new Set(keptTexts(summary));
+  const texts = new Set(allTexts(summary).map(({ text }) => text));
   return [...texts].some((text) => {
     const short = text.replace(/([.,]\d*?)0+$/, '$1').replace(/[.,]$/, '');
     return short !== text && texts.has(short);

@@ -3,7 +3,9 @@
 import { formatCount } from '../../core/wording.ts';
 import { bit } from './candidates.ts';
 import { counterOf, type ColumnEvidence } from './column-evidence.ts';
-import type { Decision, Doubt, Group, Summary, TypeChoice, Word } from './contract.ts';
+import type { Alternative, Decision, Doubt, Group, Summary, TypeChoice, Word } from './contract.ts';
+import { storedValue } from '../write-back.ts';
+import { allTexts } from './losses.ts';
 import { decideMoment } from './decide-moment.ts';
 import { decideNumber } from './decide-number.ts';
 import { decided, textChoice, usually, type Deciding } from './decided.ts';
@@ -44,8 +46,7 @@ const summaryOf = (
   };
 };
 
-const keptTexts = ({ groups }: Summary): readonly string[] =>
-  groups.flatMap(({ texts }) => [...texts.keys()]);
+const keptTexts = (summary: Summary): readonly string[] => allTexts(summary).map(({ text }) => text);
 
 const booleanPairs = [
   ['true', 'false'],
@@ -162,6 +163,20 @@ const textDoubts = (column: ColumnEvidence, summary: Summary, deciding: Deciding
   };
 };
 
+/** Returns the labels with what each choice makes of a text: that of which they differ most. */
+const withExamples = (all: readonly Alternative[], summary: Summary): readonly string[] => {
+  const stores = all.map(({ choice }) => storedValue(choice));
+  const read = [...allTexts(summary), ...summary.examples].map(({ text }) => ({
+    text,
+    values: stores.map((store) => store(text)),
+  }));
+  const meanings = ({ text, values }: (typeof read)[number]): number => new Set([text, ...values]).size;
+  const [best] = read.toSorted((one, other) => meanings(other) - meanings(one));
+  return all.map(({ label }, index) =>
+    best === undefined ? label : `${label}: ${shownText(best.text)} is ${best.values[index]}`,
+  );
+};
+
 const blanksDoubt =
   'other columns have blanks around their texts, too: kept as text; `--trim yes` removes all of them';
 
@@ -191,9 +206,10 @@ export const decideColumn = (column: ColumnEvidence, name: string, how: Partial<
         ? textDoubts(column, summary, deciding)
         : { doubts: [`${found.type}, but ${blanksDoubt}`] }),
     };
-  const alternatives = found.alternatives.flatMap(({ label, choice }) => {
+  const answers = withExamples(found.alternatives, summary);
+  const alternatives = found.alternatives.flatMap(({ choice }, index) => {
     const decision = decided(column, choice, summary, deciding);
-    return decision === undefined ? [] : [{ label, decision }];
+    return decision === undefined ? [] : [{ label: answers[index]!, decision }];
   });
   return { ...text, doubts: [found.doubt], alternatives };
 };

@@ -381,12 +381,13 @@ it.each([
 });
 
 describe('on a terminal', () => {
-  const open = (lines: readonly string[]) => {
+  const open = (lines: readonly string[], columns = 80) => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     stdin.end(lines.map((line) => `${line}\n`).join(''));
     return fakeIo({
       stdin,
-      stdout: { isTTY: true },
+      stdout: { isTTY: true, columns },
+      stderr: { isTTY: true, columns },
       env: { NO_COLOR: '1' },
       workingDirectory: files.directory,
     });
@@ -419,6 +420,38 @@ describe('on a terminal', () => {
       `column.integer('Wind', { nulls: ['VR'] }).nullable(), // 29 of 30, 0 to 29; 1 "VR" → null`,
     );
     expect(text).not.toContain('primaryKey');
+  });
+
+  it('a question shows what each answer makes of a text, and fits into a narrow window', async () => {
+    files.write('asked.csv', days.join('\n'));
+    const io = open(['0', '2', '', 'out/', 'asked.csv', 'asked', 'out/asked.ts'], 40);
+    expect(await main(['init', 'asked.csv'], io)).toBe(0);
+    const lines = io.stdout.text.split('\n');
+    const question = lines.findIndex((line) => line.startsWith('asked, Day:'));
+    expect(lines.slice(question, question + 8)).toEqual([
+      'asked, Day: dates whose first part may',
+      '  be day or month',
+      '  1  text',
+      '  2  day first: "01/02/2024" is',
+      '     2024-02-01',
+      '  3  month first: "01/02/2024" is',
+      '     2024-01-02',
+      expect.stringMatching(/^ {2}which, 1 to 3\? \(1\) {3}which, 1 to 3\? \(1\)/),
+    ]);
+    expect(io.stdout.text.match(/Where to write the pipeline\?/g)).toHaveLength(4);
+    expect(lines.filter((line) => line.includes('first part'))).toHaveLength(1);
+    expect(existsSync(`${files.directory}/out/asked.ts`)).toBe(true);
+  });
+
+  it.each([
+    ['out', 'ETL_USAGE'],
+    ['there.ts', 'ETL_FILE_EXISTS'],
+  ])('--out %s is refused before files are read: %s', async (out, code) => {
+    files.write('there.ts', '');
+    const io = open([], 40);
+    expect(await main(['init', 'nothing.csv', '--out', out], io)).toBe(2);
+    expect(io.stderr.text).toContain(code);
+    expect(io.stderr.text.split('\n').every((line) => line.length <= 40)).toBe(true);
   });
 
   it('nothing is written when the questions are left', async () => {
