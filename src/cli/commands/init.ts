@@ -5,13 +5,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';
 import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
-import type { AskEncoding } from '../../tools/init/draft-files.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { inQuotes, plural } from '../../core/wording.ts';
 import { lossText } from '../../tools/loss.ts';
 import { command } from '../command.ts';
 import { databaseUrl, debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
+import { askEncoding, fieldName, settle } from '../init-questions.ts';
 import { canAsk, withPrompt, type Prompt } from '../prompt.ts';
 import {
   columnFlags,
@@ -63,8 +63,6 @@ const summaryLines = (
   ];
 };
 
-const fieldName = (header: readonly string[], index: number): string => header[index] || `field ${index + 1}`;
-
 /** Returns the texts of all losses. Each is a line of the report that begins with `!`. */
 const lossesOf = (tables: readonly WrittenTable[]): readonly string[] =>
   tables.flatMap(({ name, header, columns, losses, decisions }) => [
@@ -106,33 +104,6 @@ export const writePipeline = async (file: string, text: string, force: boolean):
     throw new EtlError('ETL_FILE_EXISTS', { file }, { cause });
   }
 };
-
-const settle = async (draft: InitDraft, prompt: Prompt): Promise<InitDraft> => {
-  const { settleColumn } = await import('../../tools/init/write-init.ts');
-  const tables: WrittenTable[] = [];
-  for (const found of draft.tables) {
-    let table = found;
-    for (const [index, { doubts, alternatives }] of found.decisions.entries()) {
-      if (alternatives.length === 0) continue;
-      const name = fieldName(found.header, index);
-      const answers = ['text', ...alternatives.map(({ label }) => label)];
-      // The remark goes on with what to declare if the column is kept as text.
-      const [doubt] = doubts[0]!.split(': kept as text');
-      const chosen = await prompt.choice(`${found.name}, ${name}: ${doubt}`, answers);
-      if (chosen > 0) table = settleColumn(table, index, alternatives[chosen - 1]!.decision);
-    }
-    tables.push(table);
-  }
-  return { ...draft, tables };
-};
-
-const askEncoding =
-  (prompt: Prompt, beforeAsking: () => void): AskEncoding =>
-  async (file, found) => {
-    beforeAsking();
-    const answers = found.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
-    return found[await prompt.choice(`${file} is not UTF-8. Which texts are right?`, answers)]!;
-  };
 
 const writeLines = (lines: readonly string[], stream: Output): void =>
   void stream.write(lines.map((line) => `${line}\n`).join(''));

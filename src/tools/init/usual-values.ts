@@ -1,4 +1,4 @@
-// Recognizes usual values of a column by their bytes: numbers, dates and times whose form occurred
+// Recognizes usual values of a column by their bytes: numbers, dates, times and uuids whose form occurred
 // before. Classifying each value as a string would take twenty times as long.
 
 import { COLON, MINUS, POINT, SPACE, ZERO } from '../../core/characters.ts';
@@ -122,6 +122,27 @@ const isUsualMoment = (usual: Usual, bytes: Buffer, from: number, to: number): b
   return isKnown(usual, form);
 };
 
+const uuidLength = 36;
+const isDash = new Uint8Array(uuidLength);
+for (const at of [8, 13, 18, 23]) isDash[at] = 1;
+/** Per byte: a digit, a small letter or a capital of a uuid. The form of a uuid has all that occur. */
+const hexKinds = new Uint8Array(256);
+for (const [place, characters] of ['0123456789', 'abcdef', 'ABCDEF'].entries())
+  for (const character of characters) hexKinds[character.charCodeAt(0)] = 1 << place;
+
+const isUsualUuid = (usual: Usual, bytes: Buffer, from: number, to: number): boolean => {
+  usual.form = noForm;
+  if (to - from !== uuidLength) return false;
+  let form = 0;
+  for (let at = 0; at < uuidLength; at += 1) {
+    const byte = bytes[from + at]!;
+    const kind = isDash[at] === 1 ? Number(byte === MINUS) : hexKinds[byte]!;
+    if (kind === 0) return false;
+    form |= kind;
+  }
+  return isKnown(usual, form);
+};
+
 /** Not `float` alone: whether a double writes a number as the file does depends on its value. */
 const numbers = bit.whole | bit.zeros | bit.decimal;
 const moments = dateBit('YYYY-MM-DD') | bit.isoTime | bit.isoTimestamp | bit.timestamptz;
@@ -132,11 +153,14 @@ const ofDigits = dateBit('YYYYMMDD') | timeBit('HHmm');
 
 /** Returns undefined for a group of texts that have no form here. */
 export const usualOf = (group: Group): Usual | undefined => {
-  const isNumber = (group.mask & numbers) !== 0 && (group.mask & ofDigits) === 0;
-  const isMoment = (group.mask & moments) !== 0 && (group.mask & ofDigits) === 0;
-  if (!isNumber && !isMoment) return undefined;
-  const isUsual = isNumber ? isUsualNumber : isUsualMoment;
-  return { group, isUsual, forms: new Set(), lastForm: noForm, form: noForm };
+  const isOfForms = (group.mask & ofDigits) === 0;
+  const kinds = [
+    [numbers, isUsualNumber],
+    [moments, isUsualMoment],
+    [bit.uuid, isUsualUuid],
+  ] as const;
+  const [, isUsual] = (isOfForms && kinds.find(([mask]) => (group.mask & mask) !== 0)) || [];
+  return isUsual && { group, isUsual, forms: new Set(), lastForm: noForm, form: noForm };
 };
 
 /** Adds the form of the text tested last, which was classified as a member of the group. */

@@ -147,6 +147,8 @@ it('finds in columns of one kind what is found text by text', () => {
 const numbered = (text: (index: number) => string): readonly string[] =>
   Array.from({ length: 40 }, (_, index) => text(10 + index));
 
+const uuids = numbered((at) => `a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a${at}`);
+
 it.each<[what: string, usual: readonly string[], last: string]>([
   ['a leading zero', numbered((at) => `${at}`), '05'],
   ['another sign', numbered((at) => `${at}`), '-5'],
@@ -170,6 +172,10 @@ it.each<[what: string, usual: readonly string[], last: string]>([
   ['decimals of a second', numbered((at) => `2024-02-17 10:11:12.12${at}000`), '2024-02-17 10:11:12.1234567'],
   ['an offset', numbered((at) => `2024-02-17 10:11:${at}`), '2024-02-17 10:11:12Z'],
   ['an offset that is none', numbered((at) => `2024-02-17 10:11:${at}+01`), '2024-02-17 10:11:12+16'],
+  ['capitals', uuids, 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'],
+  ['a uuid in braces', uuids, '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'],
+  ['a uuid without a dash', uuids, 'a0eebc9909c0b-4ef8-bb6d-6bb9bd380a11'],
+  ['another letter', uuids, 'g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'],
 ])('classifies %s after many usual values', (_, usual, last) => {
   const lines = (values: readonly string[]): string =>
     values.map((value) => `1,${value},"${value}"\n`).join('');
