@@ -12,7 +12,7 @@ import { decided, textChoice, usually, type Deciding } from './decided.ts';
 import { decideDeclared, isDoubt } from './decide-declared.ts';
 import { commonWords, noValueWords } from './null-words.ts';
 import { shownText } from '../shown-text.ts';
-import { booleanRemark, spelledAs, type Spelled } from './spellings.ts';
+import { booleanRemark, booleanWords, spelledAs, type Spelled } from './spellings.ts';
 
 const countOf = ({ counters }: ColumnEvidence, { counter, texts }: Group): number => {
   let count = counters[counter]!;
@@ -48,13 +48,6 @@ const summaryOf = (
 
 const keptTexts = (summary: Summary): readonly string[] => allTexts(summary).map(({ text }) => text);
 
-const booleanPairs = [
-  ['true', 'false'],
-  ['t', 'f'],
-  ['yes', 'no'],
-  ['y', 'n'],
-] as const;
-
 /**
  * Needs both words of a pair, each in one spelling, and no other words: a column of Y alone may
  * later have N, S and W, and `unknown` is a third answer.
@@ -64,7 +57,7 @@ const decideBoolean = (summary: Summary, words: readonly string[]): TypeChoice |
   if (texts.length !== 2 || summary.groups.some(({ isFull }) => isFull)) return undefined;
   if (words.some((word) => !noValueWords.has(word))) return undefined;
   const isOf = (text: string, word: string): boolean => text.toLowerCase() === word;
-  for (const [yes, no] of booleanPairs) {
+  for (const [yes, no] of booleanWords.slice(0, 4)) {
     const [first, second] = [yes, no].map((word) => texts.find((text) => isOf(text, word)));
     if (first === undefined || second === undefined) continue;
     const options = first === 'true' && second === 'false' ? {} : { true: [first], false: [second] };

@@ -3,49 +3,42 @@
 
 import type { TypeChoice } from './contract.ts';
 import { shownText } from '../shown-text.ts';
+import { writeBack } from '../write-back.ts';
 
 interface Spelling {
-  /** Matches every value, and `ofSome` at least one value. */
-  readonly pattern: RegExp;
-  readonly ofSome?: RegExp;
+  /** True of every value, and `ofSome` of at least one value. */
+  readonly matches: (text: string) => boolean;
+  readonly ofSome: RegExp;
   readonly choice?: TypeChoice;
   /** Why the column is text although `choice` fits, or the declaration that reads the values. */
   readonly remark?: string;
 }
 
-const number = (options: Readonly<Record<string, unknown>>): TypeChoice => ({
-  type: 'numeric',
-  options,
-  isOneToOne: true,
-});
+/** Numbers that are written back as they are: every number of four digits has a separator. */
+const grouped = (ofSome: RegExp, options: Readonly<Record<string, unknown>>, remark?: string): Spelling => {
+  const choice = { type: 'numeric', options, isOneToOne: true } as const;
+  const back = writeBack(choice);
+  const matches = (text: string): boolean => /\d$/.test(text) && back(text) === text;
+  return { matches, ofSome, choice, ...(remark && { remark }) };
+};
 
-/** Numbers with these separators; every number of four digits has one. */
-const grouped = (thousands: string, decimal: '.' | ',', remark?: string): Spelling => ({
-  pattern: new RegExp(
-    `^(?!-0(?:[${decimal}]0*)?$)-?(?:0|[1-9]\\d{0,2}(?:${thousands}\\d{3})*)(?:[${decimal}]\\d+)?$`,
-  ),
-  ofSome: new RegExp(thousands),
-  choice: number({ thousands, ...(decimal === ',' ? { decimal } : {}) }),
-  ...(remark === undefined ? {} : { remark }),
-});
+const groupedBy = (thousands: string, remark?: string): readonly Spelling[] =>
+  [{ thousands }, { thousands, decimal: ',' }].map((options) =>
+    grouped(new RegExp(thousands), options, remark),
+  );
 
 const blanks = 'numbers with a blank between thousands, or codes: kept as text';
 
-const kept = (pattern: RegExp, what: string, reads: string, ofSome?: RegExp): Spelling => ({
-  pattern,
+const kept = (pattern: RegExp, what: string, reads: string, ofSome = pattern): Spelling => ({
+  matches: (text) => pattern.test(text),
   remark: `${what}: kept as text; ${reads}`,
-  ...(ofSome === undefined ? {} : { ofSome }),
+  ofSome,
 });
 
 const spellings: readonly Spelling[] = [
-  ...["'", '\u2019', '\u00a0', '\u202f'].flatMap((one) => [grouped(one, '.'), grouped(one, ',')]),
-  grouped(' ', '.', blanks),
-  grouped(' ', ',', blanks),
-  {
-    pattern: /^-?(?:[1-9]\d?(?:,\d\d)*,\d{3}|[1-9]\d{0,2}|0)(?:\.\d+)?$/,
-    ofSome: /\d,\d\d,/,
-    choice: number({ thousands: ',', grouping: 'indian' }),
-  },
+  ...["'", '\u2019', '\u00a0', '\u202f'].flatMap((one) => groupedBy(one)),
+  ...groupedBy(' ', blanks),
+  grouped(/\d,\d\d,/, { thousands: ',', grouping: 'indian' }),
   kept(
     /^[-(]?\s?(?:[$€£¥]\s?[\d.,]+|[\d.,]+\s?[$€£¥])\)?$/,
     'amounts of money',
@@ -100,9 +93,9 @@ export const allSpellings = 2 ** spellings.length - 1;
 /** Returns which of the spellings in `alive` match the text, and which of them it can prove. */
 export const spellingsOf = (text: string, alive: number): { readonly all: number; readonly some: number } => {
   let [all, some] = [0, 0];
-  for (const [index, { pattern, ofSome = pattern }] of spellings.entries()) {
+  for (const [index, { matches, ofSome }] of spellings.entries()) {
     const own = 1 << index;
-    if ((alive & own) === 0 || !pattern.test(text)) continue;
+    if ((alive & own) === 0 || !matches(text)) continue;
     all |= own;
     if (ofSome.test(text)) some |= own;
   }
@@ -122,7 +115,8 @@ export const spelledAs = (mask: number, first: string): Spelled | undefined => {
   return { choice, remark: remark === undefined ? undefined : `${shownText(first)}: ${remark}` };
 };
 
-const booleanWords = [
+/** The first four are read as booleans without a question. */
+export const booleanWords = [
   ['true', 'false'],
   ['t', 'f'],
   ['yes', 'no'],

@@ -31,7 +31,8 @@ const finderOf = (column: ColumnSpec, dialect: Dialect): Find => {
   return (text, value) => {
     const bare = trimBlanks(text);
     if (bare === '' && value !== text) return [blanksAlone];
-    if (value === null || isNullWord(bare)) return [nullWords];
+    if (isNullWord(dialect.trim === false ? text : bare)) return [nullWords];
+    if (value === null) return [replaced];
     const written = write(value);
     if (written === text) return years;
     return [
@@ -49,7 +50,7 @@ const keptBy = (what: string, { trim }: Dialect): string => {
   return isTrim ? '`trim: false` keeps them' : '`column.text` keeps the text';
 };
 
-const textsMax = 8_192;
+const textsMax = 1_024;
 const textLengthMax = 64;
 
 /** Returns a function that reads the text of a column, or undefined if it is not a text of the record. */
