@@ -26,12 +26,11 @@ const earlierOf = ({ earlier }: RunDetails): readonly Entry[] =>
     },
   ]);
 
-const entriesOf = (found: RunDetails, { loadedAt, publishedAt }: RunTimes): readonly Entry[] => {
+const entriesOf = (found: RunDetails, { loadedAt }: RunTimes): readonly Entry[] => {
   const { run, notices, earlier } = found;
   const steps: readonly (readonly [Date | null, string])[] = [
     [earlier.length > 0 ? null : run.startedAt, `started by process ${run.pid} on ${run.host}`],
     [loadedAt, 'loaded all files'],
-    [publishedAt, 'published its tables'],
     [run.finishedAt, [stateName(run), run.errorCode ?? ''].join(' ')],
   ];
   return [
