@@ -161,6 +161,12 @@ it('a table of several schemas needs its schema, unless one of them is public', 
   ]);
 });
 
+it('makes no schema: a dot in a name without quotes would be one', async () => {
+  const file = files.write('in/users.csv', 'name\nAnn\n');
+  const { exit, err } = await etl('load', file, '--into', 'users.csv');
+  expect([exit, err]).toEqual([2, expect.stringContaining('--into: there is no schema "users"')]);
+});
+
 it('a faulty record stops the load with its line, or is kept as a reject within --reject-limit', async () => {
   const file = files.write('in/users.csv', 'id,name\n1,Ann\nx,Bob\n');
   expect(await load(file)).toMatchObject({

@@ -91,9 +91,23 @@ const nearestOf = (found: readonly Found[], names: readonly string[], nameOf: (o
   return found.filter((one) => nameOf(one) === name);
 };
 
+/** Returns the schema of a table that will be made. Errors: ETL_USAGE if it does not exist. */
+const schemaOfNew = async (client: Client, names: readonly string[]): Promise<string> => {
+  const { rows } = await client.query(
+    'select nspname::text as name from pg_namespace where nspname = any ($1)',
+    [names],
+  );
+  const found = names.find((name) => rows.some((row) => row.name === name));
+  if (found !== undefined) return found;
+  throw new EtlError('ETL_USAGE', {
+    problem: `--into: there is no schema ${inQuotes(names[0]!)}`,
+    hint: `Create it; or, if the dot is a part of the table's name, quote the name as in SQL: '"my.table"'.`,
+  });
+};
+
 /**
  * Finds the table, in all schemas if none is named. Errors: ETL_USAGE for a text that names no
- * table, or tables of several schemas none of which is `public`.
+ * table, tables of several schemas none of which is `public`, and a schema that does not exist.
  */
 export const findTarget = async (client: Client, into: string): Promise<Target> => {
   const { schema, table } = namesOf(into);
@@ -102,14 +116,10 @@ export const findTarget = async (client: Client, into: string): Promise<Target> 
   const named = nearestOf(rows, meanings(table), (one) => one.table);
   const inSchemas = nearestOf(named, schemas ?? [defaultSchema], (one) => one.schema);
   const [only, ...others] = inSchemas.length > 0 ? inSchemas : named;
-  if (only === undefined)
-    return {
-      schema: schema?.text ?? defaultSchema,
-      table: table.text,
-      columns: undefined,
-      primaryKey: [],
-      keys: [],
-    };
+  if (only === undefined) {
+    const name = await schemaOfNew(client, schemas ?? [defaultSchema]);
+    return { schema: name, table: table.text, columns: undefined, primaryKey: [], keys: [] };
+  }
   if (others.length === 0) return only;
   throw new EtlError('ETL_USAGE', {
     problem: `--into: tables of several schemas are called ${inQuotes(table.text)}: ${asList(named.map((one) => one.schema))}`,
