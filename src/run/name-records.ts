@@ -6,7 +6,8 @@ import { runQuery } from '../db/client.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { DuplicateRows } from '../publish/table/duplicates.ts';
 import { serverValues } from '../publish/table/server-columns.ts';
-import { builtName, type TableNames } from '../db/names.ts';
+import { meaningOf } from '../publish/modes/meanings.ts';
+import { authorsPath, builtName, type TableNames } from '../db/names.ts';
 import { publishedColumns, type BuiltTable } from '../publish/table/tables.ts';
 import {
   findRefused,
@@ -123,6 +124,43 @@ const loadedRows = ({ spec }: Work, names: TableNames): RefusedFrom => {
   };
 };
 
+/** Returns `a.csv:3 (1)` for the first rows of `from`, each with its file and line if known. */
+const namedRows = async (
+  context: RunContext,
+  runId: number,
+  from: Pick<BuiltTable, 'table' | 'rowsFrom'>,
+  rows: readonly LoadedRow[],
+): Promise<readonly string[]> => {
+  const named: string[] = [];
+  for (const row of rows) {
+    const place = await placeOf(context, runId, from, row);
+    named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
+  }
+  return named;
+};
+
+/**
+ * Says which loaded records share a primary key. A reject limit stops a run before its tables are
+ * built, and the next run would report them after the rejects. Undefined if there are none.
+ */
+export const sharedKeys = async (
+  context: RunContext,
+  runId: number,
+  { name: table, primaryKey, staging, publish }: SourceTableSpec,
+): Promise<string | undefined> => {
+  const { whyNotRows, merge } = meaningOf(publish);
+  // A mode that says why its rows are fewer than its records combines records of one key.
+  const isCombined = whyNotRows !== undefined && merge?.twice !== 'reject';
+  if (primaryKey.length === 0 || staging !== 'typed' || isCombined) return undefined;
+  const rowsFrom = stagingTable(context.spec.name, table);
+  const rule = { kind: 'unique', columns: primaryKey } as const;
+  const { rows, all } = await findRefused(context.client, authorsPath(context.spec), { rowsFrom }, rule);
+  if (all === 0) return undefined;
+  const named = await namedRows(context, runId, { table, rowsFrom }, rows);
+  const records = `${named.join('; ')}${all > rows.length ? '; …' : ''}`;
+  return `the primary key (${primaryKey.join(', ')}) is shared by ${plural(all, 'record')}: ${records}`;
+};
+
 const refusedError = async (
   context: RunContext,
   runId: number,
@@ -133,11 +171,7 @@ const refusedError = async (
   const from = loadedRows(context, names);
   // Rows that SQL made for partitions are dropped by now. Then the server's message has to do.
   const { rows, all } = await findRefused(context.client, names.path, from, rule).catch(() => noneRefused);
-  const named: string[] = [];
-  for (const row of rows) {
-    const place = await placeOf(context, runId, { table, rowsFrom: from.rowsFrom }, row);
-    named.push(`${place === undefined ? '' : `${place} `}${row.key}`);
-  }
+  const named = await namedRows(context, runId, { table, rowsFrom: from.rowsFrom }, rows);
   if (rule.kind === 'partition key') {
     const rowsText = plural(all, 'row');
     return all === 0

@@ -111,6 +111,24 @@ describe('six broken records', () => {
     ]);
   });
 
+  it('over the limit: records that share a key are named with the rejects, in error, status and JSON', async () => {
+    const file = files.write('shared.csv', 'id,n\n1,1\nx,1\n2,1\n1,2\n2,2\n');
+    const columns = { id: column.integer('id'), n: column.integer('n') };
+    const t = { source: csv(file), columns, primaryKey: ['id'] as const };
+    const shared = definePipeline({ name: 'shared', schema: 'shared', tables: { t } });
+    const error = await failureOf(runPipeline(shared, { databaseUrl: database.url }));
+    const keys = `the primary key (id) is shared by 4 records: ${[2, 4, 5, 6].map((line, at) => `${file}:${line} (${1 + (at % 2)})`).join('; ')}`;
+    expect(error.code).toBe('ETL_REJECT_LIMIT');
+    expect(error.message).toMatch(/\n {2}\S+:3 id: "x" is not an integer \(type, 1 record\)\n/);
+    expect(error.message).toContain(`\n  ${keys}`);
+    const { rows } = await database.query(`select error from etl.run where pipeline = 'shared'`);
+    expect(rows).toEqual([{ error: error.message }]);
+    const summed = { ...t, publish: { mode: 'merge', twice: 'last' } };
+    const merged = definePipeline({ name: 'merged', schema: 'merged', tables: { t: summed } } as never);
+    const other = await failureOf(runPipeline(merged, { databaseUrl: database.url }));
+    expect(other.message).not.toContain('primary key');
+  });
+
   it.each([
     { limit: '0.5%', name: 'below', ends: 'ETL_REJECT_LIMIT' },
     { limit: '1%', name: 'above', ends: 'published' },

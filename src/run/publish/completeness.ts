@@ -16,7 +16,8 @@ import {
 } from '../../ledger/rejects/store.ts';
 import { withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { sourceNamed } from '../../input/sources/registry.ts';
-import { formatCount, plural } from '../../core/wording.ts';
+import { sharedKeys } from '../name-records.ts';
+import { asList, formatCount, plural } from '../../core/wording.ts';
 import type { RunContext, Work } from '../context.ts';
 import { stopSignal } from '../../core/stop.ts';
 import { FilesHeld, type HoldsBack } from '../../load/files-held.ts';
@@ -29,10 +30,10 @@ const sourceTables = ({ spec }: Work): readonly SourceTableSpec[] =>
 const kindsShown = 5;
 
 /**
- * Fails if a table or the whole run has too many rejects, and shows examples. Errors:
- * ETL_REJECT_LIMIT.
+ * Fails if a table or the whole run has too many rejects, and shows examples, also of records that
+ * share a key: whoever corrects the files sees all of their faults. Errors: ETL_REJECT_LIMIT.
  */
-export const checkRejects = async (context: Work, runId: number): Promise<void> => {
+export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
   const { client, spec } = context;
   const totals = await fileTotals(client, runId);
   const ofRun: Limited[] = spec.rejectLimit === undefined ? [] : [{ rejectLimit: spec.rejectLimit }];
@@ -41,7 +42,14 @@ export const checkRejects = async (context: Work, runId: number): Promise<void> 
     const files = totals.filter(({ table }) => name === undefined || table === name);
     const { rejected, records } = files.reduce<Counts>(addCounts, noCounts);
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
-    const examples = kindLines(await faultKinds(client, runId, name ?? null, kindsShown));
+    const kinds = kindLines(await faultKinds(client, runId, name ?? null, kindsShown));
+    const keys: string[] = [];
+    for (const table of sourceTables(context).filter((one) => name === undefined || one.name === name)) {
+      // The error about rejects must not be replaced by one of looking further.
+      const shared = await sharedKeys(context, runId, table).catch(() => undefined);
+      if (shared !== undefined) keys.push(name === undefined ? `table ${table.name}: ${shared}` : shared);
+    }
+    const examples = `${kinds}${asList(keys)}`;
     // A load that was stopped has not read all records.
     const extent = files.every(({ covered }) => covered) ? '' : ' read so far';
     throw limitExceeded(runId, limited, { rejected, records, extent, examples });
