@@ -70,13 +70,13 @@ const createCallListener = ({ onEvent, logger }: Listening): ((event: RunEvent) 
 };
 
 /**
- * Divides the time since the first `enter` among the steps, without gaps. A repeated step, for
- * example after a crash, counts once.
+ * Divides the time since `begin` among the steps, without gaps, first `connect`. A repeated step,
+ * for example after a crash, counts once.
  */
-const createStepClock = () => {
+const createStepClock = (begin: number) => {
   const times = new Map<TimedStep, number>();
-  let current: TimedStep | undefined;
-  let since = 0;
+  let current: TimedStep | undefined = 'connect';
+  let since = begin;
   const enter = (step: TimedStep | undefined): TimedStep | undefined => {
     const now = performance.now();
     const before = current;
@@ -109,15 +109,24 @@ export interface Reported {
   };
   /** Only the coordinator makes a span for the whole run. */
   readonly as: 'coordinator' | 'helper';
+  /** When the run was called, by `performance.now()`. */
+  readonly begin: number;
 }
 
-export const createReporter = ({ pipeline, address, settings, fromWorker, as }: Reported): Reporter => {
+export const createReporter = ({
+  pipeline,
+  address,
+  settings,
+  fromWorker,
+  as,
+  begin,
+}: Reported): Reporter => {
   const { logger, tracer } = settings;
   const callListener = createCallListener(settings);
   const isProfiled = settings.profile;
   const profiler = startProfiler(isProfiled ? address : undefined, logger);
   const trace = tracer && as === 'coordinator' ? traceRun(tracer, pipeline, fromWorker.parent) : undefined;
-  const clock = createStepClock();
+  const clock = createStepClock(begin);
   const noticeLog = createNoticeLog();
   let progress = 0;
   return {

@@ -78,6 +78,7 @@ export const prepareRun = async (
   fromWorker: FromWorker,
   as: Reported['as'],
 ): Promise<PreparedRun> => {
+  const begin = performance.now();
   const settings = resolveOptions(options);
   refuseOther(pipeline);
   const { directory } = settings;
@@ -95,7 +96,7 @@ export const prepareRun = async (
   // After a lost connection, this name tells which sessions on the server were ours.
   const address = { ...found, sessionName: runSessionName(name) };
   const backend = chooseBackend(address, settings.redis, process.env);
-  const report = createReporter({ pipeline: name, address, settings, fromWorker, as });
+  const report = createReporter({ pipeline: name, address, settings, fromWorker, as, begin });
   const receivers = [...(definition.spec.notify ?? []), ...(fromWorker.notify ?? [])];
   return { ...definition, address, backend, settings, fromWorker, receivers, report };
 };

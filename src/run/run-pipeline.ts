@@ -168,7 +168,6 @@ const attempt = async (
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   const { address, backend, settings, fromWorker, spec, report, receivers } = prepared;
   const memory: Memory = { held: new Map(), wasReached: false, owes: receivers.length > 0 };
-  report.enter('connect');
   // A worker delivers notifications beside its runs, so its runs do not.
   const deliver = async (): Promise<void> => {
     if (memory.owes && memory.wasReached && fromWorker.jobId === undefined)

@@ -2,6 +2,7 @@
 
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createMessageReader, createReadyCounter, type Effect, type Piece } from './fault-messages.ts';
 
 /** A place in a run: the `nth` effect that matches, before it reaches the server or after the server has answered. */
@@ -30,6 +31,8 @@ export interface FaultProxy {
   /** Waits for a point. Only one is armed at a time. */
   readonly arm: (point: Point, strike: Strike) => void;
   readonly disarm: () => void;
+  /** Every answer takes this much longer, as from a distant server. */
+  readonly delayAnswers: (ms: number) => void;
   /** Clients get no answer before this is over. */
   readonly holdAnswers: (until: Promise<unknown>) => void;
   /** What new connections meet. */
@@ -82,6 +85,7 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
   let roundTrips = 0;
   let armed: Armed | undefined;
   let mode: Mode = 'open';
+  let delayMs = 0;
   let held: Promise<unknown> = Promise.resolve();
 
   /** The armed point, if this effect is the one it waits for. */
@@ -126,6 +130,7 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
     const countReady = createReadyCounter();
     for await (const chunk of connection.server) {
       await held;
+      if (delayMs > 0) await sleep(delayMs);
       if (connection.isSilent) await never();
       connection.isAnswered = true;
       connection.answer.push(chunk as Buffer);
@@ -187,6 +192,7 @@ export const openProxy = async (serverPort: number): Promise<FaultProxy> => {
     roundTrips: () => roundTrips,
     arm: (point, strike) => (armed = { point, strike, seen: 0 }),
     disarm: () => (armed = undefined),
+    delayAnswers: (ms) => void (delayMs = ms),
     holdAnswers: (until) => {
       held = until;
     },
