@@ -31,7 +31,7 @@ const kindsShown = 5;
 
 /**
  * Fails if a table or the whole run has too many rejects, and shows examples, also of records that
- * share a key: whoever corrects the files sees all of their faults. Errors: ETL_REJECT_LIMIT.
+ * share a key, so that all faults of a file can be corrected at once. Errors: ETL_REJECT_LIMIT.
  */
 export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
   const { client, spec } = context;
