@@ -220,6 +220,9 @@ export const lostJobsCheckMs = 10_000;
 /** How often a worker looks for due schedules. Due times closer together become one run. */
 export const scheduleCheckMs = 2_000;
 
+/** How long a worker that looks at a schedule's files may be silent before another one looks. */
+export const lookLeaseMs = 30_000;
+
 /** A scheduled run is late if no worker noticed it for this long. A worker restarts faster. */
 export const slotLateMs = 60_000;
 

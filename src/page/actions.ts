@@ -8,6 +8,7 @@ import { withBookkeeping } from '../worker/site.ts';
 import { findPipeline, pipelinesOf } from '../worker/catalog.ts';
 import { cancel, enqueue, retry } from '../worker/enqueue.ts';
 import type { SiteOptions } from '../worker/options.ts';
+import { dueText } from '../worker/schedule/contract.ts';
 import { listSchedules, unknownSchedule } from '../worker/schedule/list.ts';
 import { schedule } from '../worker/schedule/schedule.ts';
 import type { ViewContext } from './parts/view.ts';
@@ -140,8 +141,7 @@ const aboutRun = async (run: number, { client }: ViewContext): Promise<string> =
 const aboutSchedule = async (name: string, { client }: ViewContext): Promise<string> => {
   const found = (await listSchedules(client)).find((each) => each.name === name);
   if (found === undefined) throw await unknownSchedule(client, name);
-  const { pipeline, cron, timeZone, paused } = found;
-  return `${name} runs ${pipeline} at ${cron} ${timeZone}${paused ? ', and is paused' : ''}.`;
+  return `${name} runs ${found.pipeline} ${dueText(found)}${found.paused ? ', and is paused' : ''}.`;
 };
 
 const aboutKind = async (

@@ -1,14 +1,10 @@
 // Plans a run by executing its steps up to the first step that would change something.
 
-import { heldBefore } from '../ledger/production/held-files.ts';
-import { readEpoch } from '../ledger/run/epoch.ts';
-import { latestRun, loadedChunks } from '../ledger/run/ledger.ts';
+import { loadedChunks } from '../ledger/run/ledger.ts';
 import { workedTime } from '../ledger/history/history.ts';
 import { migrate, schemaVersions } from '../db/bookkeeping/migrate.ts';
 import { withClient, withRollback, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { lockHolder } from '../db/session/advisory-lock.ts';
-import { lockSpace } from '../db/connect/advisory-keys.ts';
 import { asServerError } from '../db/connect/server-error.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import type { RunEvent } from '../core/model.ts';
@@ -18,16 +14,16 @@ import { namesOfTouched } from '../publish/modes/replace/touched.ts';
 import { freeBytesOf } from '../db/session/facts.ts';
 import { directAdvice } from '../run/advice.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
+import { prepareJudging } from './needs-run.ts';
 import { preflight } from '../run/preflight.ts';
 import { plural } from '../core/wording.ts';
-import { isFullRefresh, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
+import { lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
 import { reportFiles } from '../run/files/held-files.ts';
 import { planNeeded, planSources } from '../run/files/plan-sources.ts';
 import { readDefinition, type Definition } from '../pipeline/definition.ts';
 import { namesOf } from '../db/landing.ts';
 import { resolveOptions, type RunOptions, type RunSettings } from '../run/options.ts';
 import { refuseIncomplete, refuseOther } from '../run/prepare.ts';
-import { lockedError } from '../run/take-lock.ts';
 import type { Refusal, RunPlan } from '../run/plan/contract.ts';
 import { describePlan, type Findings } from '../run/plan/describe.ts';
 import { rehearse } from '../run/plan/rehearse.ts';
@@ -157,13 +153,7 @@ const judge = async (
 ): Promise<void> => {
   const { spec } = definition;
   const emit = (event: RunEvent): void => void (event.type === 'notice' && findings.why.push(event.message));
-  const epoch = (await readEpoch(client)) ?? '';
-  const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
-  const latest = await latestRun(client, spec.name);
-  const known = { before: await heldBefore(client, spec.name), now: new Map() };
-  const judging = { ...looking, known, isFullRefresh: isFullRefresh(looking, latest), countsGone: true };
-  const { rows: holders } = await client.query(lockHolder, [spec.name, lockSpace]);
-  if (holders.length > 0) throw await lockedError(client, spec.name);
+  const { looking, judging } = await prepareJudging(client, definition, settings, emit);
   findings.planned = await planNeeded(judging);
   reportFiles(findings.planned, looking.report);
   const outset = await lookAtOutset(looking, findings.planned);

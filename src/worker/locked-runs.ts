@@ -14,7 +14,7 @@ import type { Logger } from '../core/logger.ts';
 import { keepQueues } from '../queue/kept-queues.ts';
 import { offerWaiting } from '../queue/run-queue.ts';
 import type { RunDelivery } from '../queue/serve-runs.ts';
-import type { Site } from './find-site.ts';
+import type { Site } from './client.ts';
 
 /** Longest wait of a run that nobody offers, because the worker that should was killed. */
 const waitMs = 60_000;

@@ -24,10 +24,11 @@ import { createLockedRuns } from './locked-runs.ts';
 import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, SiteOptions } from './options.ts';
-import { findSite, type FoundSite } from './find-site.ts';
+import { findSite, type FoundSite } from './client.ts';
 import { openFoundSite } from './site.ts';
 import { checkQueueNames, depthOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';
+import { lookForFiles } from './schedule/look-for-files.ts';
 import { lookForLate } from './schedule/late.ts';
 import { createScheduleMetrics } from './schedule/metrics.ts';
 import { comingSlots } from './schedule/list.ts';
@@ -167,7 +168,9 @@ const lookAfter = (shared: Started, helper: Helper): Upkeep => {
   const readSlots = () => withClient(site.address, comingSlots);
   const onSlot = createScheduleMetrics(metrics.registry, readSlots, () => areWell(servers), drain.signal);
   const lostJobs = lookForLostJobs(site, queueNames, logger);
-  const slots = lookForSlots(site, { logger, tracer, onSlot, receiversOf: shared.receiversOf });
+  const polling = { logger, tracer, onSlot, receiversOf: shared.receiversOf };
+  const slots = lookForSlots(site, polling);
+  const files = lookForFiles(shared, polling);
   // A session that polls without ever waiting: its queries show that this worker is alive.
   const address = { ...site.address, sessionName: watchSessionName };
   const signs = watchDatabase(address, [helper.look], logger, drain.signal);
@@ -176,7 +179,7 @@ const lookAfter = (shared: Started, helper: Helper): Upkeep => {
   const databaseProblem = () => signs.problemOf(helper.look);
   servers.push(databaseProblem);
   const { look, failing } = createFailingLook();
-  const looks = [lostJobs, slots, late, deliverer.look, look] as const;
+  const looks = [lostJobs, slots, files.look, late, deliverer.look, look] as const;
   const others = watchDatabase(site.address, looks, logger, drain.signal);
   const standing: Standing = {
     broken: catalog.broken,
@@ -186,8 +189,11 @@ const lookAfter = (shared: Started, helper: Helper): Upkeep => {
     failing,
   };
   showStanding(standing, metrics.registry);
-  const over = Promise.all([signs.over, others.over]).then(deliverer.settled);
-  return { standing, over };
+  const end = async (): Promise<void> => {
+    await Promise.all([signs.over, others.over]);
+    await Promise.all([deliverer.settled(), files.settled()]);
+  };
+  return { standing, over: end() };
 };
 
 /** Logs the files that cannot be loaded, and records them, so that status and page show them. */

@@ -40,6 +40,7 @@ describe('etl schedule', () => {
         queue: 'default',
         params: {},
         cron: '0 2 * * *',
+        everyMs: null,
         timeZone: 'UTC',
         priority: null,
         catchUp: false,
@@ -50,8 +51,19 @@ describe('etl schedule', () => {
         lastOutcome: null,
         job: null,
         jobState: null,
+        lookError: null,
       },
     ]);
+  });
+
+  it('sets one that looks at files, and says so', async () => {
+    const { exit, out } = await etl('set', 'inbox', noaa, '--on', 'files', '--every', '30s');
+    expect({ exit, out }).toEqual({ exit: 0, out: 'inbox: noaa when files arrive, looks every 30.0 s\n' });
+    await database.query(`update etl.schedule set look_error = 'ETL_SOURCE_UNREADABLE'`);
+    expect((await etl('list')).out).toContain('  files cannot be listed: ETL_SOURCE_UNREADABLE;');
+    expect(await etl('resume', 'inbox')).toMatchObject({ exit: 0 });
+    const both = await etl(...set('--on', 'files'));
+    expect(both).toMatchObject({ exit: 2, err: expect.stringMatching(/ETL_SCHEDULE_INVALID/) });
   });
 });
 

@@ -3,10 +3,11 @@
 import { EtlError } from '../../core/errors/errors.ts';
 import { runPriorityMax } from '../../core/limits.ts';
 import { defaultQueue } from '../../core/model.ts';
-import type { Schedule, ScheduleSlot } from '../../worker/schedule/contract.ts';
+import { dueText, type Schedule, type ScheduleSlot } from '../../worker/schedule/contract.ts';
 import { command, group, type CliCommand } from '../command.ts';
 import {
   argument,
+  choice,
   countFlag,
   databaseUrl,
   flag,
@@ -35,7 +36,7 @@ const lastLine = ({ lastSlot, lastOutcome, job, jobState }: Schedule): readonly 
 ];
 
 const scheduleLines = (schedule: Schedule): readonly string[] => {
-  const { name, pipeline, cron, timeZone, paused, catchUp, priority, queue, lateAfterMs, next } = schedule;
+  const { name, pipeline, paused, catchUp, priority, queue, lateAfterMs, next, lookError } = schedule;
   const traits = [
     ...(paused ? ['paused'] : []),
     ...(catchUp ? ['catches up'] : []),
@@ -43,16 +44,19 @@ const scheduleLines = (schedule: Schedule): readonly string[] => {
     ...(queue === defaultQueue ? [] : [`queue ${queue}`]),
     ...(lateAfterMs === null ? [] : [`late after ${formatSeconds(lateAfterMs / 1000)}`]),
   ];
-  const head = [visibleText(`${name}: ${pipeline} at ${cron} ${timeZone}`), ...traits].join(', ');
+  const head = [visibleText(`${name}: ${pipeline} ${dueText(schedule)}`), ...traits].join(', ');
   return [
     head,
     ...next.map((slot, index) => `  ${index === 0 ? 'next' : '    '}  ${slot}`),
     ...lastLine(schedule),
+    ...(lookError === null ? [] : [`  files cannot be listed: ${lookError}; \`etl status\` says why`]),
   ];
 };
 
 const common = { databaseUrl, ...printing() };
 const named = { ...common, name: argument('<name>', 'name of a schedule') };
+
+const triggers = ['files'] as const;
 
 const setCommand = command({
   name: 'set',
@@ -62,6 +66,12 @@ const setCommand = command({
     name: argument('<name>', 'name of the schedule: lower-case letters, digits, - and _'),
     file: pipelineArgument,
     cron: textFlag('--cron <times>', 'times in the five fields of cron, or six with seconds'),
+    on: choice(
+      '--on <what>',
+      'instead of --cron: files enqueues a run when files are new or changed',
+      triggers,
+    ),
+    everyMs: flag('--every <time>', 'with --on files: time between two looks; default: 10s', parseDuration),
     timeZone: textFlag('--tz <zone>', 'time zone of these times, such as Europe/Berlin; default: UTC'),
     params,
     catchUp: toggle('--catch-up', 'run once for slots missed while no worker ran'),
@@ -83,18 +93,19 @@ time that is skipped is due at the change, and a time that occurs twice is due t
 
 Examples:
   $ etl schedule set nightly pipelines/noaa.ts --cron '0 2 * * *' --tz Europe/Berlin --catch-up
-  $ etl schedule set hourly pipelines/noaa.ts --cron '5 * * * *' --param year=2011 --priority 10`,
+  $ etl schedule set hourly pipelines/noaa.ts --cron '5 * * * *' --param year=2011 --priority 10
+  $ etl schedule set inbox pipelines/noaa.ts --on files --every 30s`,
   async act(given) {
-    const { cron, timeZone, catchUp, priority, queue, lateAfterMs } = given;
-    if (cron === undefined)
+    const { cron, on, everyMs, timeZone, catchUp, priority, queue, lateAfterMs } = given;
+    if (cron === undefined && on === undefined)
       throw new EtlError('ETL_USAGE', {
         problem: '--cron is missing',
-        hint: "Example: --cron '0 2 * * *' is every day at two.",
+        hint: "Example: --cron '0 2 * * *' is every day at two; --on files starts a run when files arrive.",
       });
     const { pipeline, directory } = await loadPipeline(given.file, given.io);
     const { schedule } = await import('../../worker/schedule/schedule.ts');
     const { config: connection } = await openServer(given);
-    const times = { cron, timeZone, catchUp, lateAfterMs };
+    const times = { cron, on, everyMs, timeZone, catchUp, lateAfterMs };
     const options = { connection, params: given.params, directory, priority, queue, ...times };
     const done = await schedule.set(given.name, pipeline, options);
     return { json: [done], lines: () => scheduleLines(done) };
@@ -181,8 +192,9 @@ const runNowCommand = command({
 export const scheduleCommand = group(
   {
     name: 'schedule',
-    summary: 'enqueue runs at set times',
-    description: 'Manages schedules: workers run pipelines at set times, which are called slots.',
+    summary: 'enqueue runs at set times, or when files arrive',
+    description:
+      'Manages schedules: workers run pipelines at set times, which are called slots, or when files arrive.',
     help: `
 A schedule is a row in the database. The first worker that finds a slot due enqueues its run. See docs/guide/schedules.md.
 

@@ -243,14 +243,17 @@ schedule: CHECK ((last_outcome = ANY (ARRAY['enqueued'::text, 'skipped'::text, '
 schedule: CREATE INDEX schedule_job ON etl.schedule USING btree (job) WHERE (job IS NOT NULL)
 schedule: PRIMARY KEY (name)
 schedule: catch_up boolean not null
-schedule: cron text not null
+schedule: cron text
 schedule: definition_hash text not null
+schedule: every double precision
 schedule: job text
 schedule: job_queue text
 schedule: job_state text
 schedule: last_outcome text
 schedule: last_slot timestamp with time zone
 schedule: late_after double precision
+schedule: look_error text
+schedule: looker text
 schedule: name text not null
 schedule: next_slot timestamp with time zone not null
 schedule: params jsonb not null default '{}'::jsonb
@@ -259,6 +262,7 @@ schedule: pinned_params jsonb not null default '{}'::jsonb
 schedule: pipeline text not null
 schedule: priority integer
 schedule: queue text not null default 'default'::text
+schedule: seen text
 schedule: time_zone text not null
 schedule_slot: CHECK ((outcome = ANY (ARRAY['enqueued'::text, 'skipped'::text, 'missed'::text, 'asked for'::text])))
 schedule_slot: CREATE INDEX schedule_slot_job ON etl.schedule_slot USING btree (job) WHERE (job IS NOT NULL)

@@ -1,7 +1,7 @@
 // The page of schedules: when they are due next, and a calendar with the outcomes of their slots.
 
 import { calendarOf, type CalendarSlots, type SlotFate } from '../../ledger/history/calendar.ts';
-import type { Schedule } from '../../worker/schedule/contract.ts';
+import { dueText, type Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { scheduleLinks } from '../sections.ts';
 import { aged, html, type Html } from '../parts/html.ts';
@@ -29,8 +29,16 @@ const newestOf = ({ lastOutcome, jobState }: Schedule): Html => {
   return lastOutcome === null ? html`<span class="dim">none yet</span>` : badge('warn', lastOutcome);
 };
 
-const nextOf = ({ paused, next }: Schedule): Html =>
-  paused ? badge('idle', 'paused') : aged(new Date(next[0]!));
+const timesOf = (schedule: Schedule): Html =>
+  schedule.cron === null
+    ? html`${dueText(schedule)}`
+    : html`<code>${schedule.cron}</code><br />${schedule.timeZone}`;
+
+const nextOf = ({ paused, next, lookError }: Schedule): Html => {
+  if (paused) return badge('idle', 'paused');
+  if (lookError !== null) return html`${badge('bad', 'cannot list')} <code class="bad">${lookError}</code>`;
+  return next.length === 0 ? html`<span class="dim">when files arrive</span>` : aged(new Date(next[0]!));
+};
 
 const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
   {
@@ -39,7 +47,7 @@ const scheduleColumns = (context: ViewContext): readonly Column<Schedule>[] => [
       html`<a class="name" href="${context.href(`/schedules/${encodeURIComponent(name)}`)}">${name}</a>`,
   },
   { title: 'Pipeline', cell: ({ pipeline }) => pipeline },
-  { title: 'Times', cell: ({ cron, timeZone }) => html`<code>${cron}</code><br />${timeZone}` },
+  { title: 'Times', cell: timesOf },
   { title: 'Next slot', cell: nextOf },
   { title: 'Newest run', cell: newestOf },
   { title: 'Queue', cell: ({ queue }) => queue },

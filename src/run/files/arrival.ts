@@ -13,7 +13,11 @@ const notReady = (table: string, file: string, problem: string, hint: string): E
 const again = 'Run again when it is complete.';
 
 /** Milliseconds until the file has been unchanged for long enough; never more than `settle`. */
-const msToSettle = ({ readings }: SourceTableSpec, { source, file, reading }: Found, now: number): number => {
+export const msToSettle = (
+  { readings }: SourceTableSpec,
+  { source, file, reading }: Found,
+  now: number,
+): number => {
   const settleMs = 1_000 * readings[reading]!.source.arrival.settle;
   if (settleMs === 0 || source.writtenAt === undefined || file.version === undefined) return 0;
   const quietMs = now - source.writtenAt(file.version);

@@ -1,5 +1,6 @@
-// Types for the library: arguments and results of the functions for schedules.
+// Types for the library: arguments and results of the functions for schedules, and their wording.
 
+import { formatSeconds } from '../../core/amounts.ts';
 import type { SiteOptions } from '../options.ts';
 
 export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
@@ -9,7 +10,11 @@ export interface ScheduleOptions extends SiteOptions {
    * Five fields: minute, hour, day of month, month, day of week. With six fields, the first is the
    * second.
    */
-  readonly cron: string;
+  readonly cron?: string;
+  /** Instead of `cron`: enqueues a run when files are new or changed, and ready. */
+  readonly on?: 'files';
+  /** With `on`: time between two looks at the files. Default: 10 s. */
+  readonly everyMs?: number;
   /** A name of the tz database, such as 'Europe/Berlin'. Default: UTC. */
   readonly timeZone?: string;
   /** Values for the pipeline's `params`. */
@@ -32,7 +37,10 @@ export interface Schedule {
   readonly name: string;
   readonly pipeline: string;
   readonly params: Readonly<Record<string, unknown>>;
-  readonly cron: string;
+  /** null: it looks at files. */
+  readonly cron: string | null;
+  /** Time between two looks at the files; null: it has times. */
+  readonly everyMs: number | null;
   readonly timeZone: string;
   readonly priority: number | null;
   readonly catchUp: boolean;
@@ -40,7 +48,7 @@ export interface Schedule {
   readonly queue: string;
   /** null: only a missed slot is late. */
   readonly lateAfterMs: number | null;
-  /** The next five slots, ISO 8601 in the schedule's zone, even if paused. */
+  /** The next five slots, ISO 8601 in the schedule's zone, even if paused; none if it looks at files. */
   readonly next: readonly string[];
   /** The newest handled slot, and its outcome. */
   readonly lastSlot: string | null;
@@ -50,7 +58,19 @@ export interface Schedule {
    */
   readonly job: string | null;
   readonly jobState: string | null;
+  /** Code of the error of the newest look at the files; null: none. */
+  readonly lookError: string | null;
 }
+
+/** Returns when runs of a schedule are due, in words. */
+export const dueText = ({
+  cron,
+  timeZone,
+  everyMs,
+}: Pick<Schedule, 'cron' | 'timeZone' | 'everyMs'>): string =>
+  cron === null
+    ? `when files arrive, looks every ${formatSeconds(everyMs! / 1000)}`
+    : `at ${cron} ${timeZone}`;
 
 export interface ScheduleHistoryOptions extends SiteOptions {
   /** Maximum number of slots. Default: 20. The newest 1,000 are stored. */

@@ -9,11 +9,11 @@ import { readCalendar } from './slots.ts';
 import * as store from './store.ts';
 
 export const scheduleOf = (row: store.ScheduleRow): Schedule => {
-  const { name, pipeline, params, cron, timeZone, priority, catchUp, paused, queue, lateAfterMs } = row;
-  const { lastSlot, lastOutcome, job, jobState } = row;
-  const calendar = readCalendar(name, cron, timeZone);
+  const { name, pipeline, params, cron, everyMs, timeZone, priority, catchUp, paused, queue } = row;
+  const { lateAfterMs, lastSlot, lastOutcome, job, jobState, lookError } = row;
+  const calendar = cron === null ? undefined : readCalendar(name, cron, timeZone);
   const next: string[] = [];
-  for (let slot = row.now.getTime(); next.length < slotsShown;) {
+  for (let slot = row.now.getTime(); calendar !== undefined && next.length < slotsShown;) {
     slot = calendar.next(slot);
     next.push(calendar.show(slot));
   }
@@ -22,6 +22,7 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
     pipeline,
     params,
     cron,
+    everyMs,
     timeZone,
     priority,
     catchUp,
@@ -29,10 +30,11 @@ export const scheduleOf = (row: store.ScheduleRow): Schedule => {
     queue,
     lateAfterMs,
     next,
-    lastSlot: lastSlot && calendar.show(lastSlot.getTime()),
+    lastSlot: lastSlot && (calendar?.show(lastSlot.getTime()) ?? lastSlot.toISOString()),
     lastOutcome,
     job,
     jobState,
+    lookError,
   };
 };
 

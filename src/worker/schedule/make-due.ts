@@ -19,7 +19,7 @@ import { restoreRuns, runIsOpen, bullNameOf } from '../../queue/run-queue.ts';
 import { oweFailedBefore } from '../../report/notify/events.ts';
 import { traceSending } from '../../report/job-trace.ts';
 import type { Tracer } from '../../report/tracer.ts';
-import type { Site } from '../find-site.ts';
+import type { Site } from '../client.ts';
 import type { Look } from '../watch.ts';
 import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
@@ -31,7 +31,7 @@ interface EnqueueOptions {
   readonly receiversOf?: (pipeline: string) => readonly Receiver[];
 }
 
-interface SlotOptions extends EnqueueOptions {
+export interface SlotOptions extends EnqueueOptions {
   readonly onSlot: (schedule: string, outcome: SlotOutcome) => void;
 }
 
@@ -96,7 +96,7 @@ const messages: Readonly<Record<SlotOutcome, string>> = {
 const decideDue = (client: Client, queues: Queues, options: SlotOptions): Promise<void> =>
   forEachRow(client, options, [store.selectDue, store.selectOverdue], async (row) => {
     const { name, cron, timeZone, nextSlot, now } = row;
-    const calendar = readCalendar(name, cron, timeZone);
+    const calendar = readCalendar(name, cron!, timeZone);
     const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
     const outcome = await judge(queues, row, slot);
     const next = new Date(calendar.next(now.getTime()));

@@ -41,23 +41,54 @@ const refuseLateAfter = (name: string, lateAfterMs: number | undefined): void =>
   throw new EtlError('ETL_SCHEDULE_INVALID', { schedule: name, problem });
 };
 
-const nextSlotOf = async (client: Client, calendar: Calendar): Promise<Date> => {
+/** Without times, the next look at the files is due now. */
+const nextSlotOf = async (client: Client, calendar: Calendar | undefined): Promise<Date> => {
   const now: Date = (await runQuery(client, store.selectNow())).rows[0].now;
-  return new Date(calendar.next(now.getTime()));
+  return calendar === undefined ? now : new Date(calendar.next(now.getTime()));
+};
+
+const everyMsDefault = 10_000;
+const everyMsMin = 1_000;
+
+/** Returns when runs are due: times of cron, or how often files are looked at. */
+const dueBy = (name: string, options: ScheduleOptions) => {
+  const { cron, on, everyMs, timeZone, catchUp = false } = options;
+  const refuse = (problem: string): never => {
+    throw new EtlError('ETL_SCHEDULE_INVALID', { schedule: name, problem });
+  };
+  if (on === undefined) {
+    if (cron === undefined) return refuse("it needs cron (times), or on: 'files'");
+    if (everyMs !== undefined) refuse("everyMs goes with on: 'files'; cron has the times");
+    const zone = timeZone ?? 'UTC';
+    return {
+      cron,
+      timeZone: zone,
+      catchUp,
+      everyMs: null,
+      calendar: readCalendar(name, cron, zone),
+    };
+  }
+  if (on !== 'files') refuse("on must be 'files'");
+  if (cron !== undefined || timeZone !== undefined || catchUp)
+    refuse("cron, timeZone and catchUp do not go with on: 'files', which has no times");
+  const every = everyMs ?? everyMsDefault;
+  if (!Number.isFinite(every) || every < everyMsMin)
+    refuse(`everyMs is a number of milliseconds, ${everyMsMin} at least`);
+  return { cron: null, timeZone: 'UTC', catchUp, everyMs: every, calendar: undefined };
 };
 
 /**
  * Sets a schedule, or replaces the schedule with this name, which stays paused if it was.
  *
- * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone), those of the declaration and its
+ * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone, on), those of the declaration and its
  * parameters, ETL_USAGE (the queue's name, a secret parameter), those of the server.
  */
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
-  const { cron, timeZone = 'UTC', params = {}, directory, catchUp = false, priority, lateAfterMs } = options;
+  const { params = {}, directory, priority, lateAfterMs } = options;
   refuseName(name);
   refuseLateAfter(name, lateAfterMs);
   const queue = checkQueueName(options.queue);
-  const calendar = readCalendar(name, cron, timeZone);
+  const { calendar, ...due } = dueBy(name, options);
   const request = await requestRun(pipeline, { params, directory });
   return withBookkeeping(
     options,
@@ -69,9 +100,7 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
         definition,
         params,
         pinnedParams,
-        cron,
-        timeZone,
-        catchUp,
+        ...due,
         priority,
         queue,
         lateAfterMs,
@@ -97,7 +126,8 @@ const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
     withTransaction(client, async () => {
       const { cron, timeZone, paused } = await lockOne(client, name);
       if (!paused) return;
-      const nextSlot = await nextSlotOf(client, readCalendar(name, cron, timeZone));
+      const calendar = cron === null ? undefined : readCalendar(name, cron, timeZone);
+      const nextSlot = await nextSlotOf(client, calendar);
       await runQuery(client, store.resumeSchedule(name, nextSlot));
     }),
   );
@@ -129,7 +159,7 @@ const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun
 const history = (name: string, options: ScheduleHistoryOptions = {}): Promise<readonly ScheduleSlot[]> =>
   withBookkeeping(options, (client) => listSlots(client, name, options.limit));
 
-/** Schedules of a database: runs that its workers start at set times. */
+/** Schedules of a database: runs that its workers start at set times, or when files arrive. */
 export const schedule = {
   set,
   history,

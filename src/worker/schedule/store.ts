@@ -12,13 +12,15 @@ export interface ScheduleRow extends Omit<Schedule, 'next' | 'lastSlot'> {
   readonly nextSlot: Date;
   readonly lastSlot: Date | null;
   readonly jobQueue: string | null;
+  readonly seen: string | null;
   readonly now: Date;
 }
 
 const columns = `name, pipeline, definition_hash as definition, params,
   pinned_params as "pinnedParams", cron, time_zone as "timeZone", priority,
   catch_up as "catchUp", paused, queue, late_after * 1000 as "lateAfterMs", next_slot as "nextSlot", last_slot as "lastSlot", last_outcome as "lastOutcome",
-  job, job_queue as "jobQueue", job_state as "jobState", clock_timestamp() as now`;
+  job, job_queue as "jobQueue", job_state as "jobState", every * 1000 as "everyMs", seen, look_error as "lookError",
+  clock_timestamp() as now`;
 
 export const selectSchedules = (): Query => ({
   text: `select ${columns} from etl.schedule order by name`,
@@ -34,7 +36,7 @@ export const selectNow = (): Query => ({ text: 'select clock_timestamp() as now'
 /** Locks a schedule that has been due for `ms` milliseconds. */
 const selectDueFor = (ms: number, locked: string, except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
-    where not paused and next_slot <= clock_timestamp() - $2 * interval '1 ms' and name <> all ($1)
+    where not paused and every is null and next_slot <= clock_timestamp() - $2 * interval '1 ms' and name <> all ($1)
     order by next_slot limit 1 for update${locked}`,
   values: [except, ms],
 });
@@ -58,20 +60,31 @@ export const selectEnqueued = (queues: readonly string[]): Query => ({
 
 type NewSchedule = Omit<
   ScheduleRow,
-  'priority' | 'lateAfterMs' | 'paused' | 'lastSlot' | 'lastOutcome' | 'job' | 'jobQueue' | 'jobState' | 'now'
+  | 'priority'
+  | 'lateAfterMs'
+  | 'paused'
+  | 'lastSlot'
+  | 'lastOutcome'
+  | 'job'
+  | 'jobQueue'
+  | 'jobState'
+  | 'seen'
+  | 'lookError'
+  | 'now'
 > &
   Pick<ScheduleOptions, 'priority' | 'lateAfterMs'>;
 
-/** A replaced schedule stays paused. If cron and time zone do not change, a due slot stays due. */
+/** A replaced schedule stays paused, and looks again. If cron and time zone do not change, a due slot stays due. */
 export const upsertSchedule = (schedule: NewSchedule): Query => ({
   text: `insert into etl.schedule
       (name, pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, next_slot, queue,
-        late_after)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::float8 / 1000)
+        late_after, every)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::float8 / 1000, $13::float8 / 1000)
     on conflict (name) do update set
-      (pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, queue, late_after, next_slot) =
+      (pipeline, definition_hash, params, pinned_params, cron, time_zone, priority, catch_up, queue, late_after, every, seen, look_error, looker,
+        next_slot) =
       (excluded.pipeline, excluded.definition_hash, excluded.params, excluded.pinned_params, excluded.cron, excluded.time_zone,
-        excluded.priority, excluded.catch_up, excluded.queue, excluded.late_after,
+        excluded.priority, excluded.catch_up, excluded.queue, excluded.late_after, excluded.every, null, null, null,
         case when (schedule.cron, schedule.time_zone) = (excluded.cron, excluded.time_zone)
           then least(schedule.next_slot, excluded.next_slot) else excluded.next_slot end)
     returning ${columns}`,
@@ -88,7 +101,52 @@ export const upsertSchedule = (schedule: NewSchedule): Query => ({
     schedule.nextSlot,
     schedule.queue,
     schedule.lateAfterMs,
+    schedule.everyMs,
   ],
+});
+
+/**
+ * Takes a schedule whose files are to be looked at, for `leaseMs`. After the server's clock was set
+ * back, the next look is too far away, and so due.
+ */
+export const claimLook = (
+  looker: string,
+  leaseMs: number,
+  pipelines: readonly string[],
+  queues: readonly string[],
+): Query => ({
+  text: `update etl.schedule set looker = $1, next_slot = clock_timestamp() + $2 * interval '1 ms'
+    where name = (
+      select name from etl.schedule
+        where every is not null and not paused and pipeline = any ($3) and queue = any ($4)
+          and not next_slot between clock_timestamp() and clock_timestamp() + 2 * greatest(every * 1000, $2) * interval '1 ms'
+        order by next_slot limit 1 for update skip locked)
+    returning ${columns}`,
+  values: [looker, leaseMs, pipelines, queues],
+});
+
+export const renewLooks = (lookers: readonly string[], leaseMs: number): Query => ({
+  text: `update etl.schedule set next_slot = clock_timestamp() + $2 * interval '1 ms' where looker = any ($1)`,
+  values: [lookers, leaseMs],
+});
+
+export interface Looked {
+  readonly seen: string | null;
+  readonly lookError: string | null;
+  readonly pauseMs: number;
+}
+
+/** Ends a look, unless another worker looks by now. */
+export const endLook = (name: string, looker: string, { seen, lookError, pauseMs }: Looked): Query => ({
+  text: `update etl.schedule set looker = null, seen = $3, look_error = $4,
+      next_slot = clock_timestamp() + $5 * interval '1 ms'
+    where name = $1 and looker = $2 returning clock_timestamp() as now`,
+  values: [name, looker, seen, lookError, pauseMs],
+});
+
+export const recordFilesSeen = (name: string, slot: Date): Query => ({
+  text: `update etl.schedule set last_slot = $2, last_outcome = 'enqueued' where name = $1`,
+  values: [name, slot],
 });
 
 export interface ComingSlot {
