@@ -133,9 +133,16 @@ const roundedTo = (digits: string, pointAt: number, scale: number): string => {
   return scale === 0 ? whole : `${whole.slice(0, -scale)}.${whole.slice(-scale)}`;
 };
 
+/** A number as the server writes it, except zeros with a sign. */
+const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/;
+
 const printNumeric: Printer =
   (_, { options }) =>
   (text) => {
+    const isSized = options['precision'] !== undefined;
+    const declared = Number(options['scale'] ?? 0);
+    const plain = text.startsWith('-0') ? null : plainNumber.exec(text);
+    if (plain !== null && (!isSized || (plain[1]?.length ?? 0) === declared)) return text;
     if (!scanDecimal(text, shape)) {
       if (!isInfinity(text)) return 'NaN';
       return text.startsWith('-') ? '-Infinity' : 'Infinity';
@@ -143,10 +150,7 @@ const printNumeric: Printer =
     const { start, end, exponent, integerDigits, firstNonzero } = shape;
     const digits = text.slice(start, end).replace('.', '');
     const pointAt = integerDigits + exponent;
-    const scale =
-      options['precision'] === undefined
-        ? Math.max(0, digits.length - pointAt)
-        : Number(options['scale'] ?? 0);
+    const scale = isSized ? declared : Math.max(0, digits.length - pointAt);
     // Zero with a large exponent (0e999) would be padded with zeros.
     if (firstNonzero === -1) return roundedTo('0', 1, scale);
     const padded = pointAt < 0 ? '0'.repeat(-pointAt) + digits : digits;

@@ -25,20 +25,6 @@ const rewritten: Readonly<Record<string, string>> = {
   of: 'the server reads values of its type: only its nulls are compared',
 };
 
-const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-
-/** Returns the printer of a number column. It is fast for numbers in the server's own notation. */
-const numericPrinter = (column: ColumnSpec): PrintValue => {
-  const print = valuePrinter(column);
-  const { precision, scale = 0 } = column.options as { precision?: number; scale?: number };
-  return (text) => {
-    if (!plainNumber.test(text) || text.startsWith('-0')) return print(text);
-    const point = text.indexOf('.');
-    const digits = point === -1 ? 0 : text.length - point - 1;
-    return precision === undefined || digits === scale ? text : print(text);
-  };
-};
-
 const printedMax = 8_192;
 
 /** Adds a cache to a printer: values of a column often repeat, and some are slow to print. */
@@ -58,7 +44,6 @@ const remembered = (print: PrintValue): PrintValue => {
 const asTheyAre = new Set(['text', 'varchar', 'json', 'jsonb', 'of']);
 
 const printerOf = (column: ColumnSpec): PrintValue => {
-  if (column.type === 'numeric') return remembered(numericPrinter(column));
   const print = valuePrinter(column);
   return asTheyAre.has(column.type) ? print : remembered(print);
 };
