@@ -45,8 +45,8 @@ export const listFailing = async (
         select * from (
           select null::float8 as run, failed_at as at, error_code, error from before where pipeline = n.pipeline
           union all
-          select id, finished_at, error_code, error from (
-            select id::float8, state, finished_at, error_code, error
+          select id::float8, finished_at, error_code, error from (
+            select id, state, finished_at, error_code, error
             from etl.run where pipeline = n.pipeline order by id desc limit $1
           ) newest where state = 'failed'
         ) failed order by at desc limit 1
