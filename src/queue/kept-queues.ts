@@ -25,7 +25,7 @@ export interface KeptQueues {
 }
 
 /** A queue whose use failed or whose connection ended is closed when its last user is done. */
-export const keepQueues = (onFailed: () => void = () => undefined): KeptQueues => {
+export const keepQueues = (onFailed: () => void): KeptQueues => {
   const kept = new Map<string, Kept>();
   const closing = new Set<Promise<void>>();
   let isClosed = false;

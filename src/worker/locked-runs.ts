@@ -11,7 +11,6 @@ import { lockHolder } from '../db/session/advisory-lock.ts';
 import { codeOf } from '../core/errors/errors.ts';
 import { runLockedRetryMs } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import { keepQueues } from '../queue/kept-queues.ts';
 import { offerWaiting } from '../queue/run-queue.ts';
 import type { RunDelivery } from '../queue/serve-runs.ts';
 import type { Site } from './client.ts';
@@ -42,7 +41,6 @@ export interface LockedRuns {
 
 export const createLockedRuns = ({ address, queues }: Site, logger: Logger): LockedRuns => {
   const tried = new Map<string, Tried>();
-  const kept = keepQueues();
   const idle = createIdle(idleMs);
   const isLocked = (pipeline: string): Promise<boolean> =>
     withClient({ ...address, idle }, async (client) => {
@@ -62,11 +60,9 @@ export const createLockedRuns = ({ address, queues }: Site, logger: Logger): Loc
     },
     wasFree: (pipeline) => void tried.delete(pipeline),
     offerNext: (pipeline, queueName) =>
-      offerWaiting({ ...queues, kept }, queueName, pipeline).catch((error: unknown) =>
+      offerWaiting(queues, queueName, pipeline).catch((error: unknown) =>
         logger.warn({ pipeline, code: codeOf(error) }, 'the next run of the pipeline cannot be offered'),
       ),
-    close: async () => {
-      await Promise.all([kept.close(), idle.close()]);
-    },
+    close: idle.close,
   };
 };
