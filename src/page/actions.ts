@@ -8,7 +8,7 @@ import { withBookkeeping } from '../worker/site.ts';
 import { findPipeline, pipelinesOf } from '../worker/catalog.ts';
 import { cancel, enqueue, retry } from '../worker/enqueue.ts';
 import type { SiteOptions } from '../worker/options.ts';
-import { dueText } from '../worker/schedule/contract.ts';
+import { dueText } from '../core/due-text.ts';
 import { listSchedules, unknownSchedule } from '../worker/schedule/list.ts';
 import { schedule } from '../worker/schedule/schedule.ts';
 import type { ViewContext } from './parts/view.ts';

@@ -141,8 +141,8 @@ export const applyAll = async (
   const apply = async (some: readonly PublishPlan[]): Promise<readonly Rest[]> => {
     const rests = [];
     for (const own of groupsOf(some, isOrdered(written))) {
-      for (const plan of own) if (plan.strategy.writes) await advanceSequences(client, plan);
       rests.push(await own[0]!.strategy.apply(client, own));
+      for (const plan of own) if (plan.strategy.writes) await advanceSequences(client, plan);
       for (const plan of own) {
         const { table } = plan.table;
         const had = before.get(table) ?? null;

@@ -3,7 +3,8 @@
 import { EtlError } from '../../core/errors/errors.ts';
 import { runPriorityMax } from '../../core/limits.ts';
 import { defaultQueue } from '../../core/model.ts';
-import { dueText, type Schedule, type ScheduleSlot } from '../../worker/schedule/contract.ts';
+import { dueText } from '../../core/due-text.ts';
+import type { Schedule, ScheduleSlot } from '../../worker/schedule/contract.ts';
 import { command, group, type CliCommand } from '../command.ts';
 import {
   argument,

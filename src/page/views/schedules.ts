@@ -1,7 +1,8 @@
 // The page of schedules: when they are due next, and a calendar with the outcomes of their slots.
 
 import { calendarOf, type CalendarSlots, type SlotFate } from '../../ledger/history/calendar.ts';
-import { dueText, type Schedule } from '../../worker/schedule/contract.ts';
+import { dueText } from '../../core/due-text.ts';
+import type { Schedule } from '../../worker/schedule/contract.ts';
 import { listSchedules } from '../../worker/schedule/list.ts';
 import { scheduleLinks } from '../sections.ts';
 import { aged, html, type Html } from '../parts/html.ts';

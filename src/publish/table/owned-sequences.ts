@@ -1,6 +1,7 @@
 // Sequences that number the rows of a table which people made: of serial and identity columns.
 
 import type { Client } from '../../db/client.ts';
+import { productionName } from '../../db/names.ts';
 import { quoteName, quoteText } from '../../db/sql.ts';
 import type { BuiltOver } from './built-over.ts';
 import { writtenColumns, type OwnedSequence } from './table-state.ts';
@@ -17,12 +18,13 @@ export const sequencesLeft = (over: BuiltOver): readonly string[] =>
     .filter(({ maySet }) => !maySet)
     .map(
       ({ name, column }) =>
-        `${name} is not set past the values of ${column}, because the role may not: grant select, update on sequence ${name}`,
+        `${name} is not set past the values of ${column}, because the role lacks a privilege: select on the column, or select and update on the sequence`,
     );
 
 /**
- * Sets the sequences of filled columns past the largest value of the run: an insert that comes
- * later would otherwise get a number that is taken. Sequences are never set back.
+ * Sets the sequences of filled columns past the largest value of the table, once the rows are
+ * written: an insert that comes later would otherwise get a number that is taken. Sequences are
+ * never set back. An index on the column, which nearly all have, finds the value at once.
  */
 export const advanceSequences = async (client: Client, over: BuiltOver): Promise<void> => {
   const texts = filledSequences(over)
@@ -30,7 +32,7 @@ export const advanceSequences = async (client: Client, over: BuiltOver): Promise
     .map(
       ({ column, name, max }) =>
         `select setval(${quoteText(name)}::regclass, r.largest)
-          from (select max(${quoteName(column)})::bigint as largest from ${over.table.rowsFrom}) r, ${name} q
+          from (select max(${quoteName(column)})::bigint as largest from ${productionName(over.table)}) r, ${name} q
           where r.largest between 1 and ${max} and (r.largest > q.last_value or (r.largest = q.last_value and not q.is_called))`,
     );
   if (texts.length > 0) await client.query(texts.join(' union all '));

@@ -88,7 +88,7 @@ export interface OwnedSequence {
   readonly column: string;
   /** Quoted, with its schema. */
   readonly name: string;
-  /** False: the role lacks the privileges `select` and `update` on it. */
+  /** False: the role lacks privileges: `select` and `update` on it, or `select` on the column. */
   readonly maySet: boolean;
   readonly max: string;
 }
@@ -225,7 +225,8 @@ export const sequenceList = (oid: string): string => `
 /** SQL: the ascending sequences that columns of the table own. */
 export const ownedSequenceList = (oid: string): string => `
   coalesce((select json_agg(json_build_object('column', a.attname, 'name', q.oid::regclass::text,
-        'maySet', has_sequence_privilege(q.oid, 'update') and has_sequence_privilege(q.oid, 'select'), 'max', p.seqmax::text) order by a.attnum)
+        'maySet', has_sequence_privilege(q.oid, 'update') and has_sequence_privilege(q.oid, 'select')
+          and has_column_privilege(a.attrelid, a.attnum, 'select'), 'max', p.seqmax::text) order by a.attnum)
     from pg_depend d join pg_class q on q.oid = d.objid and q.relkind = 'S' join pg_sequence p on p.seqrelid = q.oid
       join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
     where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid}

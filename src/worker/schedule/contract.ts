@@ -1,6 +1,5 @@
 // Types for the library: arguments and results of the functions for schedules, and their wording.
 
-import { formatSeconds } from '../../core/amounts.ts';
 import type { SiteOptions } from '../options.ts';
 
 export type SlotOutcome = 'enqueued' | 'skipped' | 'missed';
@@ -61,16 +60,6 @@ export interface Schedule {
   /** Code of the error of the newest look at the files; null: none. */
   readonly lookError: string | null;
 }
-
-/** Returns when runs of a schedule are due, in words. */
-export const dueText = ({
-  cron,
-  timeZone,
-  everyMs,
-}: Pick<Schedule, 'cron' | 'timeZone' | 'everyMs'>): string =>
-  cron === null
-    ? `when files arrive, looks every ${formatSeconds(everyMs! / 1000)}`
-    : `at ${cron} ${timeZone}`;
 
 export interface ScheduleHistoryOptions extends SiteOptions {
   /** Maximum number of slots. Default: 20. The newest 1,000 are stored. */
