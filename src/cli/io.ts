@@ -20,9 +20,12 @@ export interface Io {
   readonly clock: () => number;
 }
 
-/** Terminal cells per line; infinite for a pipe, so that no text is cut there. */
+/**
+ * Terminal cells per line; infinite for a pipe, so that no text is cut there. A terminal without a
+ * size reports zero.
+ */
 export const widthOf = (output: Output): number =>
-  output.isTTY ? Math.max(20, output.columns ?? 80) : Number.POSITIVE_INFINITY;
+  output.isTTY ? Math.max(20, output.columns || 80) : Number.POSITIVE_INFINITY;
 
 /** Waits until the stream accepts more, to bound memory; false: the reader has closed the pipe. */
 export const written = (output: Output, text: string): Promise<boolean> =>

@@ -111,10 +111,12 @@ describe.each(queueKinds)('a worker, queues in $kind', ({ kind }) => {
         )
       ).rows[0]?.['sessions'];
     // The server ends a session shortly after the run has closed it.
-    await until(async () => (await count('^sluice')) === 2 + (await count('^sluice queue$')));
-    expect(await count('^sluice worker ')).toBe(1);
-    // BullMQ queries over this connection. It listens over another, which has the queue's name.
-    expect(await count('^sluice queue$')).toBe(kind === 'PostgreSQL' ? 1 : 0);
+    const queues = kind === 'PostgreSQL' ? 1 : 0;
+    // BullMQ queries over a connection `sluice queue`. It listens over another, which has the queue's name.
+    const names = ['^sluice', '^sluice worker ', '^sluice queue$'];
+    await expect
+      .poll(() => Promise.all(names.map(count)), { timeout: 20_000 })
+      .toEqual([2 + queues, 1, queues]);
     expect(await count('^etl-run$')).toBe(kind === 'PostgreSQL' ? 1 : 0);
   });
 
