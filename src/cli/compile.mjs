@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.mjs';
+import { writeCommonJsTypes } from './common-js-types.mjs';
 import { compileEncoder } from './compile-encoder.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,6 +36,7 @@ export const compileInto = async (directory) => {
   const tsc = [findCompiler(), '-p', join(root, 'tsconfig.build.json'), '--outDir', directory];
   const [status] = await once(spawn(process.execPath, tsc, { cwd: root, stdio: ['ignore', 2, 2] }), 'close');
   cpSync(join(root, 'src', migrations), join(directory, migrations), { recursive: true });
+  writeCommonJsTypes(directory);
   await storeEncoder(directory);
   await bundle(directory);
   return status === 0;

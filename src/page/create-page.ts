@@ -4,7 +4,7 @@ import { createReadPool } from '../db/read-pool.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { silentLogger } from '../core/logger.ts';
 import { readQueues } from '../worker/queues.ts';
-import { findSite, type FoundSite } from '../worker/client.ts';
+import { findSite, type FoundSite } from '../worker/find-site.ts';
 import { createAccess, newToken, type Access } from './access.ts';
 import { createApp } from './app.ts';
 import { createBoard, hasBoard } from './board.ts';

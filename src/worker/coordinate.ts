@@ -18,7 +18,7 @@ import { traceDelivery } from '../report/job-trace.ts';
 import type { Catalog } from './catalog.ts';
 import type { LockedRuns } from './locked-runs.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import type { Site } from './client.ts';
+import type { Site } from './find-site.ts';
 import { isScheduledJob, recordJobEnd } from './schedule/store.ts';
 
 export interface Shared {

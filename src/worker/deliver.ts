@@ -6,7 +6,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Receiver } from '../core/notification.ts';
 import { deliverFor, isAnyDue, type Delivering } from '../report/notify/deliver.ts';
 import type { Catalog } from './catalog.ts';
-import type { Site } from './client.ts';
+import type { Site } from './find-site.ts';
 import type { Look } from './watch.ts';
 
 const deliverCheckMs = 2_000;

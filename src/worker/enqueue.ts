@@ -17,7 +17,7 @@ import { refuseUnknownTables } from '../run/options.ts';
 import { traceSending } from '../report/job-trace.ts';
 import { requestOfRun } from './request-of-run.ts';
 import type { SiteOptions } from './options.ts';
-import type { Site } from './client.ts';
+import type { Site } from './find-site.ts';
 import { openSite } from './site.ts';
 import { checkQueueName, depthOfQueues, knownQueueNames } from './queues.ts';
 

@@ -13,7 +13,7 @@ import { runLockedRetryMs } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { offerWaiting } from '../queue/run-queue.ts';
 import type { RunDelivery } from '../queue/serve-runs.ts';
-import type { Site } from './client.ts';
+import type { Site } from './find-site.ts';
 
 /** Longest wait of a run that nobody offers, because the worker that should was killed. */
 const waitMs = 60_000;

@@ -5,7 +5,7 @@ import { lostJobsCheckMs } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import { restoreRuns } from '../queue/run-queue.ts';
 import { requestOfRun, type RunRow } from './request-of-run.ts';
-import type { Site } from './client.ts';
+import type { Site } from './find-site.ts';
 import { runJobOf, selectEnqueued } from './schedule/store.ts';
 import type { Look } from './watch.ts';
 

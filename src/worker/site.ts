@@ -6,7 +6,7 @@ import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
 import { silentLogger } from '../core/logger.ts';
 import { findServer } from '../run/find-server.ts';
-import { findSite, type FoundSite, type Site } from './client.ts';
+import { findSite, type FoundSite, type Site } from './find-site.ts';
 import type { SiteOptions } from './options.ts';
 import { rememberQueueNames } from './queues.ts';
 

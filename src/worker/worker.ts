@@ -24,7 +24,7 @@ import { createLockedRuns } from './locked-runs.ts';
 import { lookForLostJobs } from './lost-jobs.ts';
 import { createMetrics } from './metrics.ts';
 import type { HealthOptions, SiteOptions } from './options.ts';
-import { findSite, type FoundSite } from './client.ts';
+import { findSite, type FoundSite } from './find-site.ts';
 import { openFoundSite } from './site.ts';
 import { checkQueueNames, depthOfQueues } from './queues.ts';
 import { lookForSlots } from './schedule/make-due.ts';

@@ -31,7 +31,7 @@ const pages = [
 ];
 
 it('holds the compiled sources in few files, their types, the migrations, the program, the licence and the documentation', () => {
-  const own = ['LICENSE', 'package.json', 'src/cli/etl.mjs'];
+  const own = ['LICENSE', 'package.json', 'src/cli/etl.mjs', 'dist/index.d.cts'];
   const expected = [...own, ...pages, ...declarations, ...doors, ...migrations];
   const packed = inject('packedPaths');
   expect(packed.filter((path) => !bundled.test(path))).toEqual(expected.toSorted());

@@ -1,7 +1,7 @@
 // What the Dockerfile does, done without an engine: its stages as directories, its commands in them.
 
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readDockerfile, saidBy, type Stage } from '../helpers/dockerfile.ts';
 import { makeDirectory, mustRun, run } from '../helpers/package-project.ts';
@@ -17,7 +17,7 @@ const copyAll = async (stage: Stage, from: string, to: string): Promise<void> =>
     const words = text.replace('--from=build ', '').replaceAll('/app/', '').split(' ');
     const target = words.pop()!;
     for (const source of words) {
-      const path = target === './' ? join(to, source) : join(to, target);
+      const path = target.endsWith('/') ? join(to, target, basename(source)) : join(to, target);
       await mkdir(dirname(path), { recursive: true });
       await cp(join(from, source), path, { recursive: true, verbatimSymlinks: true });
     }

@@ -1,6 +1,6 @@
 // An installation without development dependencies: no embedded server, and no need for one.
 
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { startEmbedded, stopEmbedded } from '../../src/db/embedded/server.ts';
@@ -78,15 +78,25 @@ it('leaves nothing that looks like a running server', async () => {
   expect(out).not.toContain('postgres://');
 });
 
-it.each(['typed.mts', 'typed.cts'])(
-  '%s compiles, and needs no types that are not installed',
-  async (name) => {
-    await writeFile(join(project, name), typed);
-    const strict = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--types', '', '--module', 'nodenext'];
-    const { out } = await run(join(root, 'node_modules/.bin/tsc'), [...strict, name], { cwd: project });
-    expect(out).toBe('');
-  },
-);
+it.each([
+  { name: 'typed.mts', module: 'nodenext' },
+  { name: 'typed.mts', module: 'node16' },
+  { name: 'typed.cts', module: 'nodenext' },
+  { name: 'typed.cts', module: 'node16' },
+  { name: 'typed.cts', module: 'commonjs' },
+])('$name compiles as $module, and needs no types that are not installed', async ({ name, module }) => {
+  await writeFile(join(project, name), typed);
+  const strict = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--types', '', '--module', module];
+  const { out } = await run(join(root, 'node_modules/.bin/tsc'), [...strict, name], { cwd: project });
+  expect(out).toBe('');
+});
+
+it('has a type for every name that CommonJS gets, and no other', async () => {
+  const { out } = await run('node', ['-p', "Object.keys(require('sluice')).join()"], { cwd: project });
+  const types = await readFile(join(project, 'node_modules/sluice/dist/index.d.cts'), 'utf8');
+  const declared = [...types.matchAll(/^export declare const (\w+)/gm)].map(([, name]) => name!);
+  expect(new Set(declared)).toEqual(new Set(out.trim().split(',')));
+});
 
 it('loads into a server that is named', async () => {
   const elsewhere = await makeDirectory();

@@ -6,7 +6,7 @@ import { createReadPool } from '../../src/db/read-pool.ts';
 import { enqueue, loadPipelineFile, queueState } from '../../src/index.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { createBoard } from '../../src/page/board.ts';
-import { findSite } from '../../src/worker/client.ts';
+import { findSite } from '../../src/worker/find-site.ts';
 import { useBrowser } from '../helpers/browser.ts';
 import { useFiles } from '../helpers/files.ts';
 import { serveSite, type ServedPage } from '../helpers/page-site.ts';

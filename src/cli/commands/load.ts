@@ -2,7 +2,7 @@
 
 import { dirname, relative, resolve } from 'node:path';
 import { EtlError } from '../../core/errors/errors.ts';
-import type { LoadMode } from '../../tools/load/prepare-load.ts';
+import { loadModes, type LoadMode } from '../../tools/load/load-modes.ts';
 import { command, type Given } from '../command.ts';
 import { columnFlags, columnRules, givenReading, readingFlags } from '../init-flags.ts';
 import { fileArguments, namesFlag, repeatable, textFlag, toggle } from '../inputs.ts';
@@ -17,7 +17,7 @@ import { refuseContradiction, runFlags, runLoaded } from './run.ts';
 const { params: _params, fullRefresh: _fullRefresh, ...flagsOfRun } = runFlags;
 
 const modeOf = (given: { append: boolean; merge: boolean; replace: boolean }): LoadMode => {
-  const chosen = (['append', 'merge', 'replace'] as const).filter((mode) => given[mode]);
+  const chosen = loadModes.filter((mode) => given[mode]);
   if (chosen.length > 1)
     throw new EtlError('ETL_USAGE', {
       problem: `${chosen.map((mode) => `--${mode}`).join(' and ')} contradict each other`,

@@ -8,7 +8,8 @@ import { findServer } from '../../run/find-server.ts';
 import { runPipeline } from '../../run/run-pipeline.ts';
 import { withClient } from '../../db/client.ts';
 import { noRules } from '../init/rules.ts';
-import { loadModes, prepareLoad, type LoadMode } from './prepare-load.ts';
+import { loadModes, type LoadMode } from './load-modes.ts';
+import { prepareLoad } from './prepare-load.ts';
 
 /** Options of a run that depend on a pipeline, or are made from those of the load. */
 type NotOfLoad = 'params' | 'directory' | 'pipelineFile' | 'fullRefresh' | 'reload' | 'unload';

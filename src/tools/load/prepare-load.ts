@@ -23,12 +23,10 @@ import type { ColumnRules } from '../init/rules.ts';
 import { loadText, locationsOf, readForInit } from '../init/write-init.ts';
 import { initTableText, type WrittenTable } from '../init/write-pipeline.ts';
 import { columnText, hasType } from './column-text.ts';
+import type { LoadMode } from './load-modes.ts';
 import { loadName } from './load-name.ts';
 import { pairFields, type Pair, type PairRules } from './pair-fields.ts';
 import { findTarget, type Target, type TargetColumn } from './target.ts';
-
-export const loadModes = ['append', 'merge', 'replace'] as const;
-export type LoadMode = (typeof loadModes)[number];
 
 export interface LoadRequest extends PairRules {
   readonly files: readonly string[];

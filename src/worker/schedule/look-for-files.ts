@@ -20,7 +20,7 @@ import { resolveOptions, type RunOptions } from '../../run/options.ts';
 import { recordFailure } from '../../run/record-failure.ts';
 import { needsRun } from '../../tools/needs-run.ts';
 import type { Catalog } from '../catalog.ts';
-import type { Site } from '../client.ts';
+import type { Site } from '../find-site.ts';
 import type { Look } from '../watch.ts';
 import { enqueuePending, isBusy, type SlotOptions } from './make-due.ts';
 import * as store from './store.ts';

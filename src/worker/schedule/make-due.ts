@@ -19,7 +19,7 @@ import { restoreRuns, runIsOpen, bullNameOf } from '../../queue/run-queue.ts';
 import { oweFailedBefore } from '../../report/notify/events.ts';
 import { traceSending } from '../../report/job-trace.ts';
 import type { Tracer } from '../../report/tracer.ts';
-import type { Site } from '../client.ts';
+import type { Site } from '../find-site.ts';
 import type { Look } from '../watch.ts';
 import type { SlotOutcome } from './contract.ts';
 import { readCalendar } from './slots.ts';
