@@ -102,7 +102,8 @@ export const createLossCount = (
 ) => {
   const all = columns.map((column) => ({
     textOf: textOf(column, fields),
-    isExact: !hasShortYears(column),
+    // `2000` in a column with separators is written back as `2,000`.
+    isExact: !hasShortYears(column) && column.options['thousands'] === undefined,
     count: createColumnCount(column, file, dialect),
   }));
   return {
