@@ -25,12 +25,12 @@ export const writeCommonJsTypes = (directory) => {
   const names = (wanted) => all.filter(({ isType }) => isType === wanted).map(({ name }) => name);
   const values = names(false);
   // A class is a type, too.
-  const types = [...names(true), ...values.filter((name) => /^[A-Z]/.test(name))];
+  const classes = values.filter((name) => /^[A-Z]/.test(name));
   const lines = [
     `import type * as sluice from './index.js' ${asModule};`,
     `export type { ${names(true).join(', ')} } from './index.js' ${asModule};`,
     ...values.map((name) => `export declare const ${name}: typeof sluice.${name};`),
-    ...types.filter((name) => values.includes(name)).map((name) => `export type ${name} = sluice.${name};`),
+    ...classes.map((name) => `export type ${name} = sluice.${name};`),
   ];
   writeFileSync(join(directory, 'index.d.cts'), `${lines.join('\n')}\n`);
 };

@@ -2,7 +2,7 @@
 
 import { rowsOf, type Client } from '../../db/client.ts';
 import { succeededAt } from '../run/failure.ts';
-import { hasHistory } from './history.ts';
+import { hasHistory, pipelinesWithRuns } from './history.ts';
 
 export interface FailingPipeline {
   readonly pipeline: string;
@@ -26,12 +26,7 @@ export const listFailing = async (
 ): Promise<readonly FailingPipeline[]> => {
   if (!(await hasHistory(client))) return [];
   return rowsOf<FailingPipeline>(client, {
-    text: `with recursive run_name (pipeline) as (
-        (select pipeline from etl.run order by pipeline limit 1)
-        union all
-        select (select r.pipeline from etl.run r where r.pipeline > n.pipeline order by r.pipeline limit 1)
-        from run_name n where n.pipeline is not null
-      ),
+    text: `with recursive ${pipelinesWithRuns},
       before as (
         select distinct on (pipeline) pipeline, failed_at, error_code, error
         from etl.failure where pipeline is not null order by pipeline, id desc

@@ -109,6 +109,17 @@ export const runColumns = `
   r.error_code as "errorCode", r.error, r.rolled_back_to::float8 as "rolledBackTo",
   ${isConnected}`;
 
+/**
+ * SQL: a recursive query with the pipelines that have runs, as `run_name`; its last row is null.
+ * Uses a few index look-ups, instead of reading all runs.
+ */
+export const pipelinesWithRuns = `run_name (pipeline) as (
+    (select pipeline from etl.run order by pipeline limit 1)
+    union all
+    select (select r.pipeline from etl.run r where r.pipeline > n.pipeline order by r.pipeline limit 1)
+    from run_name n where n.pipeline is not null
+  )`;
+
 /** SQL conditions. A stopped run was interrupted and can continue; a cancelled run cannot. */
 export const shownStates = {
   running: `r.state not in ('published', 'failed', 'cancelled')`,

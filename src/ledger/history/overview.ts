@@ -3,7 +3,14 @@
 import { rowsOf, type Client } from '../../db/client.ts';
 import { succeededAt } from '../run/failure.ts';
 import { listFailing, type FailingPipeline } from './failing.ts';
-import { hasHistory, isConnected, runColumns, type RunHead, type RunSummary } from './history.ts';
+import {
+  hasHistory,
+  isConnected,
+  pipelinesWithRuns,
+  runColumns,
+  type RunHead,
+  type RunSummary,
+} from './history.ts';
 import { totalsOfRun } from './totals.ts';
 
 /** Runs shown per pipeline: two weeks of nightly runs. */
@@ -30,19 +37,13 @@ interface HeadRow extends RunHead, Pick<PipelineHead, 'succeededAt' | 'attemptAt
   readonly pipeline: string;
 }
 
-/** Uses a few index look-ups, instead of reading all runs. */
 const selectHeads = async (client: Client): Promise<HeadRow[]> =>
   rowsOf<HeadRow>(client, {
-    text: `with recursive name (pipeline) as (
-        (select pipeline from etl.run order by pipeline limit 1)
-        union all
-        select (select r.pipeline from etl.run r where r.pipeline > n.pipeline order by r.pipeline limit 1)
-        from name n where n.pipeline is not null
-      )
+    text: `with recursive ${pipelinesWithRuns}
       select n.pipeline, r.id::float8 as id, r.state, r.host, r.pid, ${isConnected},
         r.finished_at as "finishedAt", r.error_code as "errorCode", r.rolled_back_to::float8 as "rolledBackTo", ${await succeededAt(client, 'n.pipeline')} as "succeededAt",
         coalesce(r.finished_at, r.continued_at, r.started_at) as "attemptAt"
-      from name n
+      from run_name n
       cross join lateral (
         select * from etl.run where pipeline = n.pipeline order by id desc limit 1
       ) r

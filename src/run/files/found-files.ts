@@ -80,19 +80,18 @@ export async function* foundFiles(
   }
 }
 
+const filesPerBatch = 1_000;
+
 /**
- * Groups items into arrays of `size`. If the listing fails, first yields the items listed so far.
+ * Groups items into arrays of `filesPerBatch`. If the listing fails, first yields the items listed so far.
  */
-export async function* inBatches<Item>(
-  items: AsyncIterable<Item>,
-  size: number,
-): AsyncGenerator<Item[], void> {
+export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[], void> {
   let batch: Item[] = [];
   let failure: { readonly error: unknown } | undefined;
   try {
     for await (const item of items) {
       batch.push(item);
-      if (batch.length < size) continue;
+      if (batch.length < filesPerBatch) continue;
       yield batch;
       batch = [];
     }

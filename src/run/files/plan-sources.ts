@@ -22,8 +22,6 @@ interface GroupedFile {
   readonly group: string;
 }
 
-const filesPerBatch = 1_000;
-
 /**
  * Returns the planned files. Fails if two globs match the same member of an archive. Errors:
  * ETL_FILE_OPTIONS.
@@ -95,10 +93,7 @@ const planTable = async (
   const sieve = await sieveFor(table, holder);
   const needed: GroupedFile[] = [];
   let some: Found | undefined;
-  for await (const batch of inBatches(
-    foundFiles(table, { workingDirectory, varied, signal }),
-    filesPerBatch,
-  )) {
+  for await (const batch of inBatches(foundFiles(table, { workingDirectory, varied, signal }))) {
     const open = (await sieve.open?.(batch)) ?? batch.keys();
     const opened = [...open].map((place) => batch[place]!);
     const { read, unread } = await planBatch(table, opened, signal, holder, sharing);

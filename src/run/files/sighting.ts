@@ -10,8 +10,6 @@ import type { RunSettings } from '../options.ts';
 import { msToSettle, unmarked } from './arrival.ts';
 import { foundFiles, inBatches, type Found } from './found-files.ts';
 
-const filesPerBatch = 1_000;
-
 interface Looking extends Pick<RunSettings, 'workingDirectory'> {
   readonly signal: AbortSignal;
 }
@@ -63,7 +61,7 @@ export const sightFiles = async (
     const listing = foundFiles(table, { workingDirectory, varied, signal });
     let ready = 0;
     try {
-      for await (const batch of inBatches(listing, filesPerBatch))
+      for await (const batch of inBatches(listing))
         for (const [place, version] of (await versionsOf(table, batch, signal)).entries()) {
           if (version === undefined) continue;
           const { file, member } = batch[place]!;

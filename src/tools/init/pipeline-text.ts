@@ -125,18 +125,18 @@ const tableLines = ({ name, remarks, source, columns, options }: TableText): rea
 interface PipelineText {
   /** Lines of the comment at the top. */
   readonly about: readonly string[];
-  /** Names that are imported beside column, csv and definePipeline. */
-  readonly imports: readonly string[];
   readonly name: string;
   readonly schema: string;
   readonly tables: readonly TableText[];
 }
 
-export const pipelineText = ({ about, imports, name, schema, tables }: PipelineText): string =>
-  [
+export const pipelineText = ({ about, name, schema, tables }: PipelineText): string => {
+  const isFiltered = tables.some(({ options }) => options.some((line) => line.startsWith('filter: when(')));
+  const imports = ['column', 'csv', 'definePipeline', ...(isFiltered ? ['when'] : [])];
+  return [
     ...about.map((line) => `// ${onOneLine(line)}`.trimEnd()),
     '',
-    `import { ${['column', 'csv', 'definePipeline', ...imports].join(', ')} } from 'sluice';`,
+    `import { ${imports.join(', ')} } from 'sluice';`,
     '',
     'export default definePipeline({',
     `  name: ${literal(name)},`,
@@ -147,3 +147,4 @@ export const pipelineText = ({ about, imports, name, schema, tables }: PipelineT
     '});',
     '',
   ].join('\n');
+};

@@ -11,7 +11,7 @@ import type { Loss } from '../loss.ts';
 import { columnNames } from './header.ts';
 import { tableNames } from './table-names.ts';
 import { initPipelineText, type WrittenTable } from './write-pipeline.ts';
-import type { WrittenLocation } from './pipeline-text.ts';
+import type { WrittenLocation, WrittenSource } from './pipeline-text.ts';
 import { holdsSecret } from '../../input/sources/http/url.ts';
 import { formatCount, inQuotes, plural } from '../../core/wording.ts';
 import { draftFiles, listedNames, optionsOf, type InitReading } from './draft-files.ts';
@@ -70,8 +70,7 @@ const placesOf = async (
   return glob === undefined ? asGiven : [glob];
 };
 
-/** Returns where the files of a table are. `all`: the files of all tables. */
-export const locationsOf = async (
+const locationsOf = async (
   files: readonly ReadFile[],
   options: Pick<InitOptions, 'workingDirectory'>,
   all: readonly ReadFile[],
@@ -150,28 +149,36 @@ const remarksOf = ({ files, isKeyUnknown, remarks, dialect }: TableDraft): reado
   ];
 };
 
+/** Returns how files are written as a source, without their dialect. `all`: the files of all tables. */
+export const writtenFiles = async (
+  files: readonly ReadFile[],
+  options: Pick<InitOptions, 'workingDirectory' | 'allowPrivate'>,
+  all: readonly ReadFile[],
+): Promise<Omit<WrittenSource, 'dialect'>> => {
+  const encodings = [...new Set(files.map(({ encoding }) => encoding.encoding))];
+  const [encoding] = encodings;
+  return {
+    locations: await locationsOf(files, options, all),
+    options: Object.assign(
+      {},
+      ...files.map(({ location }) => optionsOf(location, options.allowPrivate === true)),
+    ),
+    encoding: encodings.length > 1 || encoding === 'utf-8' ? undefined : encoding,
+  };
+};
+
 const writtenTable = async (
   name: string,
   draft: TableDraft,
   options: InitOptions,
   drafts: readonly TableDraft[],
 ): Promise<WrittenTable> => {
-  const encodings = [...new Set(draft.files.map(({ encoding }) => encoding.encoding))];
-  const [encoding] = encodings;
+  const all = drafts.flatMap(({ files }) => files);
   return {
     ...draft,
+    ...(await writtenFiles(draft.files, options, all)),
     name,
     columns: columnNames(draft.header),
-    locations: await locationsOf(
-      draft.files,
-      options,
-      drafts.flatMap(({ files }) => files),
-    ),
-    options: Object.assign(
-      {},
-      ...draft.files.map(({ location }) => optionsOf(location, options.allowPrivate === true)),
-    ),
-    encoding: encodings.length > 1 || encoding === 'utf-8' ? undefined : encoding,
     losses: lossesOf(draft),
     faulty: draft.faults.reduce((sum, { count }) => sum + count, 0),
     remarks: remarksOf(draft),

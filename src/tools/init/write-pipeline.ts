@@ -109,7 +109,6 @@ export const initPipelineText = ({ name, tables, file }: WrittenPipeline): strin
       '',
       `  npx etl run ${file}`,
     ],
-    imports: tables.some((table) => filterLines(table).length > 0) ? ['when'] : [],
     name,
     schema: name,
     tables: tables.map(initTableText),

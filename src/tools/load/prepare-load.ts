@@ -6,10 +6,10 @@ import { inQuotes } from '../../core/wording.ts';
 import type { Pipeline } from '../../pipeline/define-pipeline.ts';
 import {
   draftFiles,
-  optionsOf,
   type AskEncoding,
   type DraftFile,
   type GivenReading,
+  type InitReading,
 } from '../init/draft-files.ts';
 import {
   fieldText,
@@ -20,7 +20,7 @@ import {
   type WrittenSource,
 } from '../init/pipeline-text.ts';
 import type { ColumnRules } from '../init/rules.ts';
-import { loadText, locationsOf, readForInit } from '../init/write-init.ts';
+import { loadText, readForInit, writtenFiles } from '../init/write-init.ts';
 import { initTableText, type WrittenTable } from '../init/write-pipeline.ts';
 import { columnText, hasType } from './column-text.ts';
 import type { LoadMode } from './load-modes.ts';
@@ -48,7 +48,6 @@ export interface LoadRequest extends PairRules {
 
 export interface LoadDraft {
   readonly target: Target;
-  readonly name: string;
   readonly pipeline: Pipeline;
   /** Text of the pipeline file that does the same; `file`: where it will be. */
   readonly text: (file: string) => string;
@@ -58,22 +57,15 @@ export interface LoadDraft {
   readonly made: WrittenTable | undefined;
 }
 
+/** How init reads files, for `draftFiles` and `readForInit`. */
+const readingOf = (request: LoadRequest): InitReading => {
+  const { workingDirectory, allowPrivate, reading: given, askEncoding, signal } = request;
+  return { workingDirectory, allowPrivate, given, askEncoding, signal };
+};
+
 const sourceOf = async (files: readonly DraftFile[], request: LoadRequest): Promise<WrittenSource> => {
-  const { workingDirectory, allowPrivate } = request;
-  const read = files.map(({ stored, location, encoding, dialect }) => ({
-    name: stored.name,
-    location,
-    encoding,
-    dialect,
-  }));
-  const encodings = [...new Set(read.map(({ encoding }) => encoding.encoding))];
-  const [encoding] = encodings;
-  return {
-    locations: await locationsOf(read, { workingDirectory }, read),
-    options: Object.assign({}, ...read.map(({ location }) => optionsOf(location, allowPrivate))),
-    encoding: encodings.length > 1 || encoding === 'utf-8' ? undefined : encoding,
-    dialect: files[0]!.dialect,
-  };
+  const read = files.map(({ stored: { name }, ...file }) => ({ ...file, name }));
+  return { ...(await writtenFiles(read, request, read)), dialect: files[0]!.dialect };
 };
 
 const sorted = (names: readonly string[]): string => names.toSorted().join('\0');
@@ -154,13 +146,13 @@ const spellingOf = (
   return { declared, zone };
 };
 
-const existingText = async (
+const prepareExisting = async (
   target: Target,
   columns: readonly TargetColumn[],
-  files: readonly DraftFile[],
   request: LoadRequest,
 ): Promise<{ readonly pairs: readonly Pair[]; readonly table: TableText }> => {
-  const [{ header, dialect, stored }] = files as [DraftFile];
+  const files = await draftFiles(request.files, readingOf(request));
+  const [{ header, dialect, stored }] = files as readonly [DraftFile];
   const hasHeader = dialect.header !== false;
   const pairs = pairFields(
     { table: `${target.schema}.${target.table}`, file: stored.name, header, hasHeader, columns },
@@ -194,42 +186,11 @@ const existingText = async (
   };
 };
 
-const prepareExisting = async (target: Target, columns: readonly TargetColumn[], request: LoadRequest) => {
-  const { files, workingDirectory, allowPrivate, reading, askEncoding, signal } = request;
-  const drafts = await draftFiles(files, {
-    workingDirectory,
-    allowPrivate,
-    given: reading,
-    askEncoding,
-    signal,
-  });
-  return existingText(target, columns, drafts, request);
-};
-
 /** A new table is as init would write it. */
 const prepareNew = async (target: Target, request: LoadRequest) => {
-  const {
-    files,
-    workingDirectory,
-    allowPrivate,
-    reading,
-    askEncoding,
-    signal,
-    columns,
-    key,
-    mode,
-    rejectLimit,
-  } = request;
+  const { files, columns, key, mode, rejectLimit } = request;
   const rules = { ...columns, key };
-  const { tables } = await readForInit({
-    locations: files,
-    workingDirectory,
-    allowPrivate,
-    given: reading,
-    askEncoding,
-    signal,
-    rules,
-  });
+  const { tables } = await readForInit({ ...readingOf(request), locations: files, rules });
   const [found, ...others] = tables;
   if (others.length > 0)
     throw new EtlError('ETL_USAGE', {
@@ -255,7 +216,6 @@ export const prepareLoad = async (client: Client, request: LoadRequest): Promise
     columns === undefined
       ? await prepareNew(target, request)
       : await prepareExisting(target, columns, request);
-  const name = loadName(target);
   const text = (file: string): string =>
     pipelineText({
       about: [
@@ -263,14 +223,12 @@ export const prepareLoad = async (client: Client, request: LoadRequest): Promise
         '',
         `  npx etl run ${file}`,
       ],
-      imports: prepared.table.options.some((line) => line.startsWith('filter:')) ? ['when'] : [],
-      name,
+      name: loadName(target),
       schema: target.schema,
       tables: [prepared.table],
     });
   return {
     target,
-    name,
     text,
     pipeline: await loadText(text('')),
     pairs: 'pairs' in prepared ? prepared.pairs : undefined,
