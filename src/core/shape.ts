@@ -19,6 +19,15 @@ export type PartitionSpec = { readonly column: string } & (
   | { readonly by: 'hash'; readonly partitions: number }
 );
 
+/** How Citus stores a table: its rows by a column, or a copy of all rows on every node. */
+export type DistributionSpec =
+  | 'reference'
+  | {
+      readonly by: string;
+      /** Table whose rows with the same value are on the same node. */
+      readonly with?: string;
+    };
+
 /** Attributes of a table. If one is not declared, its value in the database is kept. */
 export interface AttributesSpec {
   readonly columnComments?: Readonly<Record<string, string>>;
@@ -27,6 +36,7 @@ export interface AttributesSpec {
   /** Storage parameters by name: `fillfactor`, `toast.autovacuum_enabled`. */
   readonly storage?: Readonly<Record<string, string>>;
   readonly tablespace?: string;
+  readonly distribute?: DistributionSpec;
   /** Columns that the server fills. They come after all other columns. */
   readonly serverColumns?: readonly ServerColumnSpec[];
 }

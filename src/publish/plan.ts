@@ -6,6 +6,7 @@ import { foreseenColumns } from './alter/changes.ts';
 import { withServerColumns } from './table/server-columns.ts';
 import { checkConditions } from './table/constraints.ts';
 import { foreignKeysOf } from './table/foreign-keys.ts';
+import { refuseOtherDistribution } from './table/distribution.ts';
 import { checkTargetsOutside } from './table/targets-outside.ts';
 import type { Applied } from './apply.ts';
 import type { Strategy, PublishPlan } from './modes/contract.ts';
@@ -53,6 +54,7 @@ const choose = (
   }
   refuseOther(table, production);
   refuseOtherPartitioning(table, production);
+  refuseOtherDistribution(table, production);
   strategy.check(table, columns, production);
   return strategy;
 };

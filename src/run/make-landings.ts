@@ -12,6 +12,7 @@ import {
   withPath,
   type Client,
 } from '../db/client.ts';
+import { distribute } from '../publish/table/distribution.ts';
 import { inTablespaceOf } from '../publish/table/tablespace.ts';
 import { createLanding } from '../publish/aside/build-schema.ts';
 import { authorsPath, buildSchema, dropBuiltTable } from '../db/names.ts';
@@ -37,6 +38,7 @@ const makeDirect = async ({ client, spec }: Work, { table, staging }: PlannedTab
   await runQuery(client, dropBuiltTable(namesOf(spec, table)));
   const names = namesOf(spec, table);
   await inTablespaceOf(client, names, () => runQuery(client, createLanding(names, columns)));
+  await distribute(client, names);
 };
 
 export const createLandings = async (

@@ -7,6 +7,7 @@ import { askTogether, withPath, withTransaction, type Client } from '../db/clien
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { refuseUntrusted, type Trust } from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../core/errors/errors.ts';
+import { distributionProblems } from '../publish/table/distribution.ts';
 import { typeOf } from '../format/types/registry.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import { serverVersionMin } from '../core/limits.ts';
@@ -58,6 +59,13 @@ const checkTypes = async (client: Client, spec: PipelineSpec): Promise<void> => 
   problems.throwIfAny(pipeline);
 };
 
+const checkDistributions = async (client: Client, spec: PipelineSpec): Promise<void> => {
+  const problems = new Problems();
+  for (const { table, problem } of await distributionProblems(client, spec))
+    problems.at(`table ${table}, distribute`).add(problem);
+  problems.throwIfAny(spec.name);
+};
+
 interface Preflight {
   readonly address: ServerAddress;
   readonly backend: QueueBackend;
@@ -67,7 +75,7 @@ interface Preflight {
 /**
  * Checks the server and returns the owners of our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
  * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything
- * that is missing, ETL_DEFINITION naming missing schemas and types.
+ * that is missing, ETL_DEFINITION naming missing schemas and types, and distributions without Citus.
  */
 export const preflight = async (client: Client, { address, backend, spec }: Preflight): Promise<Trust> => {
   await refuseSharedSessions(client, address);
@@ -86,5 +94,6 @@ export const preflight = async (client: Client, { address, backend, spec }: Pref
   refuseMissing(access);
   await checkSearchPath(client, spec);
   await checkTypes(client, spec);
+  await checkDistributions(client, spec);
   return trust;
 };

@@ -9,6 +9,7 @@ import { countRows } from '../db/rows.ts';
 import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
+import { distribute, isStoredAs } from '../publish/table/distribution.ts';
 import { dropServerColumns } from '../publish/table/server-columns.ts';
 import { tidyBuildSchema } from '../publish/aside/build-schema.ts';
 import { RowsRefused } from '../publish/table/refused-rows.ts';
@@ -56,6 +57,7 @@ const copyBack = async (
   const names = namesOf(spec, table);
   const [built, kept] = [builtName(names), version.location];
   await client.query(`create table ${built} (like ${kept})`);
+  await distribute(client, names);
   const { rowCount } = await client.query(`insert into ${built} select * from ${kept}`);
   await dropServerColumns(client, names);
   await allRows
@@ -86,7 +88,10 @@ const makeReady = async (
   const start = performance.now();
   const { keep = 0 } = table;
   const declared = declaredBack(spec, back);
-  const isMoved = version.indexes !== null && !chooseStrategy(declared, production).writes;
+  const isMoved =
+    version.indexes !== null &&
+    !chooseStrategy(declared, production).writes &&
+    (await isStoredAs(client, declared, version.location));
   const { names, rows } = isMoved
     ? {
         names: { ...declared, buildSchema: keptSchema, built: version.name },

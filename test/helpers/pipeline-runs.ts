@@ -5,14 +5,16 @@ import { main } from '../../src/cli/main.ts';
 import { runPipeline, type Pipeline, type RunEvent, type RunResult } from '../../src/index.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 import { useFiles } from './files.ts';
-import { forgetRuns, useDatabase } from './server.ts';
+import { forgetRuns, useDatabase, type TestDatabase } from './server.ts';
 
 type Row = Record<string, unknown>;
 
 /** `given`: options of every run; those of a single one come after them. */
-export const usePipelineRuns = (given: Partial<Parameters<typeof runPipeline>[1]> = {}) => {
+export const usePipelineRuns = (
+  given: Partial<Parameters<typeof runPipeline>[1]> = {},
+  database: TestDatabase = useDatabase(),
+) => {
   const files = useFiles();
-  const database = useDatabase();
   /** Of the newest run. */
   const notices: string[] = [];
   const rowsOf = async (sql: string): Promise<Row[]> => (await database.query(sql)).rows;

@@ -52,7 +52,7 @@ export interface TestDatabase {
 }
 
 /** A database for the tests of a file or of a `describe`; dropped after them. */
-export const useDatabase = (): TestDatabase => {
+export const useDatabase = (create: () => Promise<CreatedDatabase> = createDatabase): TestDatabase => {
   let database: CreatedDatabase | undefined;
   let connecting: Promise<pg.Client> | undefined;
   // node-postgres warns of a statement that waits for another one to end.
@@ -72,7 +72,7 @@ export const useDatabase = (): TestDatabase => {
   };
 
   beforeAll(async () => {
-    database = await createDatabase();
+    database = await create();
   });
   afterAll(async () => {
     const client = await connecting?.catch(() => undefined);

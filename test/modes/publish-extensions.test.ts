@@ -3,6 +3,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline } from '../../src/index.ts';
+import { fakeDistPartition } from '../helpers/fake-citus.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
@@ -33,7 +34,7 @@ const hypertables = `create schema _timescaledb_catalog;
   create table _timescaledb_catalog.hypertable (id serial primary key, schema_name name, table_name name);
   insert into _timescaledb_catalog.hypertable (schema_name, table_name) values ('gen', 't')`;
 const citusTables = `set allow_system_table_mods = on;
-  create table pg_catalog.pg_dist_partition (logicalrelid regclass primary key, partmethod "char");
+  ${fakeDistPartition};
   insert into pg_dist_partition values ('gen.t', 'h')`;
 const citusSchemas = `${citusTables}; create table pg_catalog.pg_dist_schema (schemaid oid primary key, colocationid int);
   insert into pg_dist_schema values ('gen'::regnamespace, 1)`;

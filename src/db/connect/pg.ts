@@ -5,6 +5,7 @@ import { callbackify } from 'node:util';
 import type pg from 'pg';
 import type { Socket } from 'node:net';
 import { startStatement, type SessionStart } from './session-start.ts';
+import { eachOnItsOwn } from './citus-statements.ts';
 import { guardAuthentication } from './authentication.ts';
 import type { Host, ServerConfig } from './config.ts';
 import { passwordFromFile } from './password-file.ts';
@@ -183,9 +184,17 @@ export class PgClient extends driver.Client {
       const row = results.at(-1)!.rows[0];
       this.#serverPid = row.pid;
       refuseUnfit(this.serverConfig.target, row);
+      if (row.hasCitus) this.#separate();
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #separate(): void {
+    const query = this.query.bind(this) as (...given: readonly unknown[]) => unknown;
+    const separately = (first: unknown, ...rest: readonly unknown[]): unknown =>
+      query(typeof first === 'string' ? eachOnItsOwn(first) : first, ...rest);
+    Object.assign(this, { query: separately });
   }
 
   protected async open(): Promise<this> {

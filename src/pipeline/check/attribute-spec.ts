@@ -1,9 +1,10 @@
-// Checks the declared attributes of a table: comments, statistics, storage parameters, tablespace.
+// Checks the declared attributes of a table: comments, statistics, storage parameters, tablespace, distribution.
 
 import { z } from 'zod';
 import type { AttributesSpec } from '../../core/shape.ts';
 import type { Known } from './declared-values.ts';
 import { mustBe, text, wholeNumber, type Problems } from '../problems.ts';
+import { distributeSchema } from './distribution-spec.ts';
 import { checkColumnNames } from './table-checks.ts';
 
 const parameterName =
@@ -37,19 +38,20 @@ export const attributeShape = {
     )
     .optional(),
   tablespace: text('the name of a tablespace').optional(),
+  distribute: distributeSchema.optional(),
 };
 
 type Written = { readonly [Key in keyof typeof attributeShape]?: z.output<(typeof attributeShape)[Key]> };
 
 export const readAttributes = (
-  { columnComments, statistics, storage, tablespace }: Written,
+  { columnComments, statistics, storage, tablespace, distribute }: Written,
   serverColumns: AttributesSpec['serverColumns'],
   known: Known,
   problems: Problems,
 ): { readonly attributes?: AttributesSpec } => {
   for (const [key, columns] of Object.entries({ columnComments, statistics }))
     checkColumnNames(Object.keys(columns ?? {}), known, problems.at(key));
-  const written = { columnComments, statistics, storage, tablespace, serverColumns };
+  const written = { columnComments, statistics, storage, tablespace, distribute, serverColumns };
   // Without attributes, there is no key: even an undefined key would change the table's hash.
   const attributes = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined));
   return Object.keys(attributes).length === 0 ? {} : { attributes };

@@ -16,6 +16,7 @@ import { columnSpec } from './column-spec.ts';
 import { constraintShape, readConstraints } from './constraint-spec.ts';
 import { verbatimProblems } from './dialect-problems.ts';
 import { withTargets } from './foreign-key-spec.ts';
+import { checkDistribution } from './distribution-spec.ts';
 import { csvSourceSchema } from '../declare/csv.ts';
 import { readingsOf } from './csv-spec.ts';
 import { filterSchema } from '../declare/filter.ts';
@@ -115,6 +116,7 @@ export const tableSpecs = (input: unknown, pipeline: string, problems: Problems)
     return tableSpec(name, table, Object.keys(tables), here) ?? [];
   });
   const specs = withTargets(written, problems);
+  checkDistribution(specs, problems);
   checkRelationNames(specs, problems);
   checkMadeNames(specs, problems);
   const cycle = problems.count === 0 ? findCycle(specs) : undefined;

@@ -69,6 +69,13 @@ interface CommonKeys<Name extends string> {
    * `hash('id', 8)`. Default: not partitioned.
    */
   readonly partitionBy?: PartitionDefinition<Name>;
+  /**
+   * For a database with Citus: stores the rows on several nodes, by the values of a column, or
+   * ('reference') a copy of all rows on each. `with`: a table of this pipeline, or 'schema.table',
+   * whose rows with the same value are on the same node. Default: the table is local; one that
+   * somebody distributed stays so.
+   */
+  readonly distribute?: 'reference' | { readonly by: Name; readonly with?: string };
   /** Check constraints, SQL conditions by constraint name: `{ price_positive: 'price > 0' }`. */
   readonly checks?: Readonly<Record<string, string>>;
   /** Unique constraints, each a column, a list of columns, or `{ columns, name }`. */

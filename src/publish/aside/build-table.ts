@@ -18,13 +18,9 @@ import { isIndexByHand } from '../table/by-hand.ts';
 import { primaryKeysOf } from '../table/table-state.ts';
 import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
 
-export const createFromStaging = (names: TableNames, columns: readonly string[], staging: string): Query => ({
-  text: `${createAs(names)} select ${quoteNames(columns)} from ${staging}`,
-});
-
 /** Creates an empty table, if rows are copied from staging directly into production. */
 export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
-  text: `${createFromStaging(names, columns, staging).text} with no data`,
+  text: `${createAs(names)} select ${quoteNames(columns)} from ${staging} with no data`,
 });
 
 /**
@@ -32,9 +28,9 @@ export const createShape = (names: TableNames, columns: readonly string[], stagi
  * (delete …)`, no second statement (test/integration/sql-files.test.ts). `limit 0` checks
  * privileges without reading rows.
  */
-export const aroundSql = (names: TableNames, isRehearsal = false): readonly [string, string] => [
-  `${createAs(names)} select * from (\n`,
-  `\n) as made${isRehearsal ? ' limit 0' : ''}`,
+export const aroundSql = (beginning: string, isEmpty: boolean): readonly [string, string] => [
+  `${beginning} select * from (\n`,
+  `\n) as made${isEmpty ? ' limit 0' : ''}`,
 ];
 
 export const setNotNull = (names: TableNames, columns: readonly string[]): Query => ({

@@ -4,7 +4,9 @@ import { runQuery } from '../../db/client.ts';
 import { landsDirectly } from '../../db/landing.ts';
 import { builtName } from '../../db/names.ts';
 import { countRows } from '../../db/rows.ts';
-import { createFromStaging, createShape } from '../aside/build-table.ts';
+import { quoteNames } from '../../db/sql.ts';
+import { createShape } from '../aside/build-table.ts';
+import { createFilled } from '../table/distribution.ts';
 import type { Filled, Mode } from './contract.ts';
 
 export const eachStaged = (rows: number, rowsFrom: string): Filled => ({
@@ -20,9 +22,10 @@ export const fillAll: Mode['fillTable'] = async ({ client, table, names, staging
   // COPY has loaded the rows into the table itself. They are counted to prove that none is missing.
   if (landsDirectly(table)) return eachStaged(await countRows(client, rowsFrom), rowsFrom);
   const columns = table.columns.map(({ name }) => name);
-  const create = names.extent === 'whole' ? createFromStaging : createShape;
-  const filled = await runQuery(client, create(names, columns, staging));
-  return names.extent === 'whole'
-    ? eachStaged(filled.rowCount ?? 0, rowsFrom)
-    : eachStaged(await countRows(client, staging), staging);
+  if (names.extent === 'whole') {
+    const select = `select ${quoteNames(columns)} from ${staging}`;
+    return eachStaged(await createFilled(client, names, select), rowsFrom);
+  }
+  await runQuery(client, createShape(names, columns, staging));
+  return eachStaged(await countRows(client, staging), staging);
 };

@@ -51,5 +51,10 @@ export const selectClaims = ({ hypertables, citusTables, citusSchemas }: Catalog
   ].join(' union all ');
 
 /** Returns true if an extension may store rows in other tables, which `only` would exclude. */
-export const keepsRowsElsewhere = (dependents: readonly { readonly kind: string }[]): boolean =>
-  dependents.some(({ kind }) => kind === 'TimescaleDB' || kind === 'Citus');
+export const keepsRowsElsewhere = ({
+  dependents,
+  distribution,
+}: {
+  readonly dependents: readonly { readonly kind: string }[];
+  readonly distribution: object | null;
+}): boolean => distribution !== null || dependents.some(({ kind }) => kind === 'TimescaleDB');

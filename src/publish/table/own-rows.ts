@@ -4,12 +4,14 @@ import { productionName, type TableNames } from '../../db/names.ts';
 import { keepsRowsElsewhere } from './extensions.ts';
 import type { ProductionTable } from './production.ts';
 
-type Kept = Pick<ProductionTable, 'kind' | 'dependents'>;
+type Kept = Pick<ProductionTable, 'kind' | 'dependents' | 'distribution'>;
 
 /** Returns the table to read. `only` excludes tables that inherit from it; partitions are read. */
-export const ownRows = (table: TableNames, { kind, dependents }: Kept): string =>
-  kind === 'p' || keepsRowsElsewhere(dependents) ? productionName(table) : `only ${productionName(table)}`;
+export const ownRows = (table: TableNames, production: Kept): string =>
+  production.kind === 'p' || keepsRowsElsewhere(production)
+    ? productionName(table)
+    : `only ${productionName(table)}`;
 
 /** True if a ctid identifies a row: not across partitions, or if an extension stores the rows. */
-export const isOnePiece = ({ kind, dependents }: Kept): boolean =>
-  kind === 'r' && !keepsRowsElsewhere(dependents);
+export const isOnePiece = (production: Kept): boolean =>
+  production.kind === 'r' && !keepsRowsElsewhere(production);

@@ -8,6 +8,7 @@ import {
   withReason,
   type Dependent,
 } from './dependents.ts';
+import { distributionOf, isDistributed, isMadeByCitus, type FoundDistribution } from './distribution.ts';
 import { selectCatalogues, type Catalogues } from './extensions.ts';
 import { attributeList } from './attributes.ts';
 import { serverColumnsOf } from './server-columns.ts';
@@ -75,6 +76,8 @@ export interface ProductionTable extends TableState {
   /** True since PostgreSQL 17: the server can change the expression of a generated column. */
   readonly setsExpressions: boolean;
   readonly locksMax: number;
+  /** Null: a local table. */
+  readonly distribution: FoundDistribution | null;
   /** For messages; from the page count of the last vacuum or analyze. */
   readonly size: string;
   readonly ours: readonly string[];
@@ -125,7 +128,7 @@ const selectProduction = (tables: readonly TableNames[], has: Described): string
       ${columnList('s.oid')} as columns, ${indexList('s.oid', "format('%I.%I', s.schema, s.name)")} as indexes,
       ${constraintList('s.oid')} as constraints, ${attributeList('s.oid')} as attributes, ${sequenceList('s.oid')} as sequences,
       ${ownedSequenceList('s.oid')} as "ownedSequences",
-      ${ofPartitioned(has.isPartitioned, 's.oid')},
+      ${ofPartitioned(has.isPartitioned, 's.oid')}, ${distributionOf('s.oid', has)} as distribution,
       current_setting('server_version_num')::int >= 170000 as "setsExpressions", current_setting('max_locks_per_transaction')::int
         * (current_setting('max_connections')::int + current_setting('max_prepared_transactions')::int) as "locksMax"
     from target s join mark m on m.place = s.place left join hanging h on h.oid = s.oid left join users u on u.oid = s.oid
@@ -167,7 +170,9 @@ const asProduction = (table: DeclaredTable, found: Found): Unpartitioned => {
   const isKeyOwn = table.primaryKey.length === 0 && isOwnKey(key?.columns ?? [], published);
   const others = found.dependents.filter(
     ({ kind, name }) =>
-      !(kind === 'constraint' && declared.has(name)) && !(kind === 'identity' && sequences.has(name)),
+      !(kind === 'constraint' && declared.has(name)) &&
+      !(kind === 'identity' && sequences.has(name)) &&
+      !(isDistributed(table) && isMadeByCitus({ kind, name })),
   );
   // Partitions are replaced with the foreign keys of their table; a changed key keeps the table.
   const changes = foreignKeyChanges(table, found.constraints, published?.constraints);

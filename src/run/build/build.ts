@@ -15,6 +15,8 @@ import { quoteName } from '../../db/sql.ts';
 import type { SourceTableSpec, TableSpec } from '../../core/declaration.ts';
 import type { BuildWhat } from '../../core/model.ts';
 import { mentions } from '../../publish/table/table-order.ts';
+import { distribute, isDistributed } from '../../publish/table/distribution.ts';
+import { createAs } from '../../publish/table/storage.ts';
 import { inTablespace, wantedTablespace } from '../../publish/table/tablespace.ts';
 import { aroundSql, buildError, setNotNull } from '../../publish/aside/build-table.ts';
 import {
@@ -68,7 +70,6 @@ const fillFromSql = (
   sql: SqlText,
   { extent, prior, isRehearsal }: Pick<Bringing, 'extent' | 'prior' | 'isRehearsal'>,
 ): Promise<Filled> => {
-  const [before, after] = aroundSql(names, isRehearsal);
   const view = quoteName(names.buildSchema, stagedName(table.name));
   return withTransaction(client, async () => {
     // The build schema is first on the search path, and only we can create objects there.
@@ -82,12 +83,21 @@ const fillFromSql = (
         name === one.table || (names.mode.rowsKnownBy === 'key' && mentions(sql.text, name));
       drops.push(...(await showRows(client, one, extent === 'whole', isWanted)));
     }
-    const filled = await withPath(client, [names.buildSchema, ...names.path], () =>
-      // The extended protocol accepts only one statement: the server refuses a file with two.
-      client.query({ text: before + sql.text + after, queryMode: 'extended' } as { text: string }),
-    ).catch((cause: unknown) => {
-      throw transformError(sql, before.length, cause);
-    });
+    const fillBy = (beginning: string, isEmpty: boolean) => {
+      const [before, after] = aroundSql(beginning, isEmpty);
+      return withPath(client, [names.buildSchema, ...names.path], () =>
+        // The extended protocol accepts only one statement: the server refuses a file with two.
+        client.query({ text: before + sql.text + after, queryMode: 'extended' } as { text: string }),
+      ).catch((cause: unknown) => {
+        throw transformError(sql, before.length, cause);
+      });
+    };
+    const isElsewhere = extent === 'whole' && isDistributed(names);
+    let filled = await fillBy(createAs(names), isRehearsal === true || isElsewhere);
+    if (isElsewhere) {
+      await distribute(client, names);
+      filled = await fillBy(`insert into ${builtName(names)}`, isRehearsal === true);
+    }
     if (table.kind === 'source') await client.query(`drop view ${view}`);
     for (const drop of drops) await client.query(drop);
     return eachStaged(filled.rowCount ?? 0, builtName(names));

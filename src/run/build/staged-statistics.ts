@@ -3,6 +3,7 @@
 
 import { stagingTable } from '../../db/staging.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
+import { isDistributed } from '../../publish/table/distribution.ts';
 import { mayRestoreStatistics, type StagedStatistics } from '../../publish/aside/staged-statistics.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
 import type { RunContext } from '../context.ts';
@@ -30,6 +31,7 @@ const tablesAlike = (
       one.intake.extent === 'whole' &&
       one.table.transform === undefined &&
       !landsDirectly(one.table) &&
+      !isDistributed(one.table) &&
       (one.table.partitionBy !== undefined || (!isBusy && bytesOf(one) >= bytesMin)),
   );
 };

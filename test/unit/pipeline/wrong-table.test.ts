@@ -33,6 +33,26 @@ describeMistakes('a wrong key of a table', withKeys, 'table obs', [
     ", primaryKey: must contain wind, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wind'",
     ", index obs_wban_idx: must contain wind, of partitionBy: PostgreSQL keeps a row unique only within its partition; add 'wind'",
   ],
+  [{ distribute: { by: 'wbam' } }, ', distribute: `wbam` is not a column of the table; did you mean `wban`?'],
+  [
+    {
+      distribute: { by: 'wind', with: 'other' },
+      primaryKey: ['wban'],
+      indexes: [index('wban', { unique: true })],
+      unique: ['wban'],
+      partitionBy: list('wban'),
+    },
+    ', distribute: a distributed table cannot have partitionBy; remove one of the two',
+    ', distribute: column wind cannot be nullable, because a row without it has no shard; remove .nullable()',
+    ", distribute: primaryKey must contain wind: Citus keeps a row unique only within its shard; add 'wind'",
+    ", distribute: unique index obs_wban_idx must contain wind: Citus keeps a row unique only within its shard; add 'wind'",
+    ", distribute: unique obs_wban_key must contain wind: Citus keeps a row unique only within its shard; add 'wind'",
+    ", distribute: with names `other`, which is not another table of this pipeline, and one elsewhere is written 'schema.table'",
+  ],
+  [
+    { distribute: 'wban' },
+    ": distribute must be 'reference', or an object such as { by: 'customer_id', with: 'customer' }, not 'wban'",
+  ],
   [
     { publish: 'upsert' },
     ": publish.mode must be one of 'replace', 'append', 'merge', 'history', not 'upsert'",
@@ -121,7 +141,7 @@ describeMistakes('a wrong key of a table', withKeys, 'table obs', [
 describeMistakes('a wrong table', withTable, 'table obs', [
   [
     { from: ['obs2'], transform: sql, zzz: 1 },
-    ': unknown key `zzz`; known: primaryKey, indexes, checks, unique, foreignKeys, tests, columnComments, statistics, storage, tablespace, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
+    ': unknown key `zzz`; known: primaryKey, indexes, checks, unique, foreignKeys, tests, columnComments, statistics, storage, tablespace, distribute, publish, evolve, partitionBy, comment, guard, keep, from, transform, row',
   ],
   [
     { columns },

@@ -4,6 +4,7 @@ import { builtName } from '../../../db/names.ts';
 import { countRows } from '../../../db/rows.ts';
 import { quoteNames, quoteName } from '../../../db/sql.ts';
 import { buildDeclared } from '../../aside/build-table.ts';
+import { createFilled } from '../../table/distribution.ts';
 import { createAs } from '../../table/storage.ts';
 import { publishedColumns, type BuiltTable } from '../../table/tables.ts';
 import { seeExchanged, writeEach } from '../beside.ts';
@@ -97,12 +98,13 @@ const see: PartWays['see'] = (part, state, names, production) => {
 const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
   const columns = publishedColumns(table).map(({ name }) => name);
   const staged = await countRows(client, staging);
-  const create = `${createAs(names)} ${selectVersions(names, columns, staging)}`;
-  const isWhole = names.extent === 'whole';
-  const made = await client.query(isWhole ? create : `${create} with no data`);
-  return isWhole
-    ? { rows: made.rowCount ?? 0, rowsFrom: builtName(names), staged, deletions: 0 }
-    : { rows: staged, rowsFrom: staging, staged, deletions: 0 };
+  const select = selectVersions(names, columns, staging);
+  if (names.extent === 'whole') {
+    const rows = await createFilled(client, names, select);
+    return { rows, rowsFrom: builtName(names), staged, deletions: 0 };
+  }
+  await client.query(`${createAs(names)} ${select} with no data`);
+  return { rows: staged, rowsFrom: staging, staged, deletions: 0 };
 };
 
 export const history: Mode = {

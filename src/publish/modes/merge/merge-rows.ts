@@ -5,7 +5,7 @@ import { countRows } from '../../../db/rows.ts';
 import { quoteName, quoteNames, quoteText } from '../../../db/sql.ts';
 import { codeOf, EtlError } from '../../../core/errors/errors.ts';
 import { createShape } from '../../aside/build-table.ts';
-import { createAs } from '../../table/storage.ts';
+import { createFilled } from '../../table/distribution.ts';
 import { isDeletion } from './merge-sql.ts';
 import { besideName, builtName, mergeColumns } from '../../../db/names.ts';
 import { publishedColumns } from '../../table/tables.ts';
@@ -76,10 +76,8 @@ const lastRecords = async (staged: Staged): Promise<Merged> => {
 const createMerged = async (staged: Staged): Promise<Merged> => {
   const { client, names, columns, staging, isTwice } = staged;
   const records = isTwice ? `(${selectLast(staged)})` : staging;
-  const { rowCount } = await client.query(
-    `${createAs(names)} select ${quoteNames(columns)} from ${records} n where not ${isDeletion(names.mode, 'n')}`,
-  );
-  return { rowsFrom: builtName(names), rows: rowCount ?? 0, deletions: 0 };
+  const select = `select ${quoteNames(columns)} from ${records} n where not ${isDeletion(names.mode, 'n')}`;
+  return { rowsFrom: builtName(names), rows: await createFilled(client, names, select), deletions: 0 };
 };
 
 const twiceMax = 5;
