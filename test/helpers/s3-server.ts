@@ -1,6 +1,6 @@
-// Program: s3rver on a loopback port, checking signatures, counting requests, and failing as its parent says.
+// Program: s3rver on a port of an address, checking signatures, counting requests, and failing as its parent says.
 //
-//   node --openssl-legacy-provider run-typescript.mjs '' s3-server.ts <directory of buckets>
+//   node --openssl-legacy-provider run-typescript.mjs '' s3-server.ts <directory of buckets> <address>
 //
 // s3rver hides where a page of a listing ends with a cipher of OpenSSL's legacy provider, and takes any signature.
 
@@ -118,4 +118,4 @@ process.on('message', ({ faults: given }: S3Order) => {
 process.on('disconnect', () => process.exit());
 
 listener.keepAliveTimeout = 60_000;
-listener.listen(0, '127.0.0.1', () => process.send!({ port: (listener.address() as AddressInfo).port }));
+listener.listen(0, process.argv[4], () => process.send!({ port: (listener.address() as AddressInfo).port }));

@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Host } from './hosts.ts';
 
 /** The only keys that s3rver knows. */
 export const s3Keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' } as const;
@@ -51,14 +52,19 @@ export interface S3Server {
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-export const startS3 = async (): Promise<S3Server> => {
+/** Starts it on this host's loopback, or on another host of hosts.ts. */
+export const startS3 = async (host?: Pick<Host, 'address' | 'enter'>): Promise<S3Server> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-s3-'));
-  const child = fork(path('run-typescript.mjs'), ['', path('s3-server.ts'), directory], {
-    execArgv: ['--openssl-legacy-provider', '--no-warnings'],
+  const address = host?.address ?? '127.0.0.1';
+  const flags = ['--openssl-legacy-provider', '--no-warnings'];
+  const child = fork(path('run-typescript.mjs'), ['', path('s3-server.ts'), directory, address], {
+    ...(host === undefined
+      ? { execArgv: flags }
+      : { execPath: 'nsenter', execArgv: [...host.enter, process.execPath, ...flags] }),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  const endpoint = `http://127.0.0.1:${port}`;
+  const endpoint = `http://${address}:${port}`;
   const fileOf = (bucket: string, key: string): string => join(directory, bucket, `${key}._S3rver_object`);
   const send = async (faults: readonly S3Fault[]): Promise<S3Report> => {
     child.send({ faults } satisfies S3Order);
