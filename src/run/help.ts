@@ -1,5 +1,6 @@
 // Loads segments for a run that another process coordinates.
 
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { currentEpoch } from '../ledger/run/epoch.ts';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
@@ -7,9 +8,10 @@ import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { queuePollMs } from '../core/limits.ts';
+import { sourceNamed } from '../input/sources/registry.ts';
 import type { Lease, SourceFile } from '../core/model.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
-import { serveQueue } from '../queue/load-queue.ts';
+import { serveQueue, type ServeOptions } from '../queue/load-queue.ts';
 import { createContext, prepareRun } from './prepare.ts';
 import { withRoomForCorrections } from '../load/apply-corrections.ts';
 import { withSegmentWork } from '../load/load.ts';
@@ -59,6 +61,23 @@ const refuseStrangersTables = async ({ client, spec }: Work, { tables }: LoadPla
     });
 };
 
+/** Checks the files of each job before it is loaded: this host may have none or others under their paths. */
+const checkingFiles = (serving: ServeOptions, files: readonly SourceFile[]): ServeOptions => {
+  const filesById = new Map(files.map((file) => [file.id, file]));
+  return {
+    ...serving,
+    load: async (job, leave) => {
+      for (const id of new Set(job.segments.map(({ fileId }) => fileId))) {
+        const { table, source, location, fingerprint } = filesById.get(id)!;
+        const problem = await sourceNamed(source).problemHere?.({ location, fingerprint });
+        if (problem !== undefined)
+          throw new EtlError('ETL_SOURCE_ELSEWHERE', { table, host: hostname(), file: location, problem });
+      }
+      return serving.load(job, leave);
+    },
+  };
+};
+
 const isLoading = async (client: Client, { runId, generation }: Lease): Promise<boolean> => {
   const standing = await runStanding(client, runId);
   if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
@@ -87,7 +106,7 @@ export const loadForWorker = async (
     const chunks = await loadedChunks(client, latest.id);
     await backend.claim(client, namespace);
     await withSegmentWork(context, plan, files, chunks, async (serving) => {
-      const service = await serveQueue(serving);
+      const service = await serveQueue(checkingFiles(serving, files));
       try {
         while (!context.drain?.aborted && (await isLoading(client, plan.lease)))
           await Promise.race([sleep(queuePollMs, undefined, { signal: context.abort }), service.failed]);
@@ -104,7 +123,7 @@ export const loadForWorker = async (
  * killed, other processes load its segments.
  *
  * Errors: ETL_JOIN_REFUSED if there is no such run, or nothing to help with; ETL_LOCK_LOST if its coordinator is gone;
- * ETL_RUN_SUPERSEDED if another coordinator has taken the run over, and it may be joined again;
+ * ETL_SOURCE_ELSEWHERE if this host does not have the files; ETL_RUN_SUPERSEDED if another coordinator has taken the run over, and it may be joined again;
  * those of loading.
  */
 export const joinRun = (pipeline: Pipeline, options: RunOptions = {}): Promise<void> =>

@@ -1,5 +1,7 @@
 // Works off a job of a run queue: finds pipeline and run, coordinates the run, reports the outcome.
 
+import { hostname } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { readDeaths } from '../ledger/run/deaths.ts';
 import { runOfJob } from '../ledger/run/run-end.ts';
 import { runQuery, withClient } from '../db/client.ts';
@@ -87,6 +89,18 @@ const deadlyOf = async (
   return count < runDeathsMax ? undefined : new EtlError('ETL_RUN_DEADLY', details);
 };
 
+/** Replaces the error of a host that lacks local files of a run which another host has planned. */
+const asElsewhere = (error: unknown, { host: plannedOn }: { readonly host: string }): unknown => {
+  const host = hostname();
+  if (!(error instanceof EtlError) || error.code !== 'ETL_SOURCE_NOT_FOUND' || plannedOn === host)
+    return error;
+  const { table, glob: file, directory } = error.details;
+  // A bucket is the same for all hosts.
+  if (!isAbsolute(String(directory))) return error;
+  const problem = `nothing matches in ${directory}; host ${plannedOn} planned the run`;
+  return new EtlError('ETL_SOURCE_ELSEWHERE', { table, host, file, problem }, { cause: error });
+};
+
 const runRequest = async (
   shared: Shared,
   delivery: RunDelivery,
@@ -137,6 +151,8 @@ const runRequest = async (
     resume,
     deadly,
     parent,
+  }).catch((error: unknown) => {
+    throw earlier === undefined ? error : asElsewhere(error, earlier);
   });
   const { runId: run, outcome, seconds } = result;
   metrics.runEnded(name, outcome);

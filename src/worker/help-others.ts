@@ -67,11 +67,11 @@ const help = async (options: HelperOptions, rest: Rest, row: LoadingRow): Promis
     return undefined;
   } catch (error) {
     if (drain.aborted) return undefined;
-    const { code, message, retry } = asEtlError(error);
-    logger.warn({ run, pipeline: name, code, error: message }, 'stopped helping a run');
+    const { code, message, hint, retry } = asEtlError(error);
+    logger.warn({ run, pipeline: name, code, error: message, hint }, 'stopped helping a run');
     const [ofRun, ofCoordinator] = keysOf(row);
     if (coordinatorCodes.has(code)) return ofCoordinator;
-    return retry === 'never' ? ofRun : undefined;
+    return retry === 'never' || code === 'ETL_SOURCE_ELSEWHERE' ? ofRun : undefined;
   }
 };
 

@@ -23,6 +23,12 @@ export const sourceErrors = {
     retry: 'never',
     exit: failed,
   },
+  ETL_SOURCE_ELSEWHERE: {
+    message: 'table {table}: host {host} does not have {file}: {problem}',
+    hint: 'Give every host whose workers have the pipeline the same files under the same paths, by a copy or a mount, or read them from an object store or over HTTP. Loaded chunks are kept, and workers on hosts that have the files go on with the run.',
+    retry: 'run',
+    exit: failed,
+  },
   ETL_SOURCE_SECRET: {
     message:
       'table {table}: the environment variable {name}, which holds a secret for reading the files, is not set',

@@ -75,6 +75,11 @@ export interface Source {
   readonly contentOf?: (fingerprint: string) => string | undefined;
   /** Reads a file's version and first bytes. ENOENT or ETL_SOURCE_GONE: the file is gone. */
   readonly look: (file: NamedFile, access: Access) => Promise<Look>;
+  /**
+   * Returns why this host cannot read a file that another host has planned. If absent, `open`
+   * notices another version.
+   */
+  readonly problemHere?: (file: Pick<KnownFile, 'location' | 'fingerprint'>) => Promise<string | undefined>;
   /** True if opening at any byte is cheap: such files are cut into segments. */
   readonly isSeekable: boolean;
   /** True if other bytes are another file, not a new version: standard input has no name. */

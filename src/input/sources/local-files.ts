@@ -1,5 +1,6 @@
 // Local files as a source: paths and globs.
 
+import { messageOf } from '../../core/errors/errors.ts';
 import type { Listed, Listing, SeenVersion, Source } from './contract.ts';
 import { lookAtFile, readRange } from './read-file.ts';
 
@@ -46,6 +47,16 @@ const contentOf = (fingerprint: string): string => {
   return `${size}:${sample}`;
 };
 
+const problemHere: Source['problemHere'] = async ({ location, fingerprint }) => {
+  try {
+    const found = await lookAtFile(location);
+    if (contentOf(found.fingerprint) === contentOf(fingerprint)) return undefined;
+    return 'the file under this path has other contents than on the host that planned the run';
+  } catch (error) {
+    return messageOf(error);
+  }
+};
+
 export const localFiles: Source = {
   name: 'file',
   matches: () => true,
@@ -57,6 +68,7 @@ export const localFiles: Source = {
   identityOf: (fingerprint) => fingerprint,
   contentOf,
   look: ({ location }) => lookAtFile(location),
+  problemHere,
   isSeekable: true,
   isShared: true,
   open: (file, _access, start, end, blockBytes) => readRange(file, start, end, blockBytes),

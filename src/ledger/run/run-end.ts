@@ -61,6 +61,8 @@ export const cancelRun = (runId: number, { code, message }: { code: string; mess
 interface RunOfJob {
   readonly id: number;
   readonly state: RunState;
+  /** Of its newest coordinator. */
+  readonly host: string;
   readonly errorCode: string | null;
   readonly definition: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -70,7 +72,7 @@ interface RunOfJob {
 export const runOfJob = async (client: Client, jobId: string): Promise<RunOfJob | undefined> =>
   (
     await client.query(
-      `select id::float8 as id, state, error_code as "errorCode", definition_hash as definition, pinned_params as params
+      `select id::float8 as id, state, host, error_code as "errorCode", definition_hash as definition, pinned_params as params
         from etl.run where job = $1 order by id desc limit 1`,
       [jobId],
     )
