@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprintSampleBytes } from '../../../../src/core/limits.ts';
+import { localFiles } from '../../../../src/input/sources/local-files.ts';
 import { lookAtFile, readRange } from '../../../../src/input/sources/read-file.ts';
 
 const content = Buffer.from(
@@ -137,4 +138,15 @@ describe('readRange', () => {
     await reads.return(undefined);
     expect(await openFiles()).not.toContain(path);
   });
+});
+
+it('the file that another host has planned is here under other times, is another one, or is not here', async () => {
+  const { fingerprint } = await lookAtFile(path);
+  const problem = () => localFiles.problemHere!({ location: path, fingerprint });
+  await utimes(path, 1, 1);
+  expect(await problem()).toBeUndefined();
+  await change(0);
+  expect(await problem()).toContain('has other contents');
+  await rm(path);
+  expect(await problem()).toContain('ENOENT');
 });
