@@ -185,8 +185,8 @@ export const askTogether = async <const Asked extends readonly Promise<unknown>[
 };
 
 /**
- * Creates the schema; returns false if it exists. SQL's `if not exists` is not enough: it fails
- * when two transactions create the schema at once (test/fault/processes-at-once.test.ts).
+ * Creates the schema; returns false if it exists. SQL's `if not exists` alone is not enough: it
+ * fails when two transactions create the schema at once (test/fault/processes-at-once.test.ts).
  */
 export const ensureSchema = async (client: Client, schema: string): Promise<boolean> => {
   const hasSchema = async (): Promise<boolean> =>
@@ -194,10 +194,12 @@ export const ensureSchema = async (client: Client, schema: string): Promise<bool
     (await client.query('select exists (select from pg_namespace where nspname = $1) as there', [schema]))
       .rows[0].there;
   if (await hasSchema()) return false;
-  await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.createSchema]);
-  if (await hasSchema()) return false;
-  await client.query(`create schema ${quoteName(schema)}`);
-  return true;
+  const [, isMade] = await askTogether(client, () => [
+    client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.createSchema]),
+    hasSchema(),
+    client.query(`create schema if not exists ${quoteName(schema)}`),
+  ]);
+  return !isMade;
 };
 
 export const commit: Query = { text: 'commit' };

@@ -10,6 +10,7 @@ const literal = (value: unknown): string => {
   if (typeof value === 'number' && Number.isFinite(value)) return value < 0 ? `(${value})` : String(value);
   if (typeof value === 'boolean') return String(value);
   if (value === null) return 'null';
+  if (Array.isArray(value)) return `array[${value.map(literal).join(', ')}]`;
   throw new TypeError(`no literal for a ${typeof value}`);
 };
 
@@ -23,6 +24,19 @@ export const inline = ({ text, values = [] }: Query): string =>
     : text.replace(quotedOrPlaceholder, (found, number: string | undefined) =>
         number === undefined ? found : literal(values[Number(number) - 1]),
       );
+
+/**
+ * Lets the server execute the statements that `query` selects in its only column: nobody waits for
+ * their texts.
+ */
+export const executing = (query: Query): Query => {
+  const body = `declare _etl_sql text;
+    begin
+      foreach _etl_sql in array array(${inline(query)}) loop execute _etl_sql;
+      end loop;
+    end`;
+  return { text: `do ${quoteText(body)}` };
+};
 
 export const quoteName = (...parts: readonly string[]): string =>
   parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');

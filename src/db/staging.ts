@@ -4,7 +4,7 @@ import type { Dialect, PipelineSpec } from '../core/declaration.ts';
 import { identifierBytesMax } from '../core/limits.ts';
 import { runQuery, type Client } from './client.ts';
 import { fittingName, hashDigits } from './names.ts';
-import { quoteName, quoteNames, quoteText, type Query } from './sql.ts';
+import { executing, quoteName, quoteNames, quoteText, type Query } from './sql.ts';
 
 const stagingSchema = 'etl_staging';
 
@@ -53,25 +53,26 @@ export const isStagingOf = (prefix: string, tables: string): string =>
         and right(c.relname, ${hashDigits}) = left(encode(sha256(convert_to(${prefix} || t.name, 'UTF8')), 'hex'), ${hashDigits}))))`;
 
 /**
- * Selects the pipeline's staging tables. The name alone does not prove that a table is one: a run
- * of the pipeline must have had such a table.
+ * Drops the pipeline's staging tables except those of `kept`. The caller must hold its lock. The
+ * name alone does not prove that a table is one: a run of the pipeline must have had such a table.
  */
-const selectStaging = (pipeline: string): Query => ({
-  text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = $3 and c.relkind = 'r'
-      and exists (select from etl.run r where r.pipeline = $1 and ${isStagingOf('$2::text', 'r.table_hashes')})`,
-  values: [pipeline, stagingPrefix(pipeline), stagingSchema],
-});
-
-/** Drops the pipeline's staging tables except those of `kept`. The caller must hold its lock. */
 export const dropStaleStaging = async (
   { client, spec }: { readonly client: Client; readonly spec: Pick<PipelineSpec, 'name'> },
   kept: readonly string[],
 ): Promise<void> => {
-  const { rows } = await runQuery(client, selectStaging(spec.name));
-  const names = new Set(kept.map((table) => stagingName(spec.name, table)));
-  for (const { name } of rows as readonly { readonly name: string }[])
-    if (!names.has(name)) await client.query(`drop table if exists ${quoteName(stagingSchema, name)}`);
+  const selectDrops: Query = {
+    text: `select format('drop table if exists %I.%I', n.nspname, c.relname)
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = $3 and c.relkind = 'r' and c.relname <> all ($4::text[])
+        and exists (select from etl.run r where r.pipeline = $1 and ${isStagingOf('$2::text', 'r.table_hashes')})`,
+    values: [
+      spec.name,
+      stagingPrefix(spec.name),
+      stagingSchema,
+      kept.map((table) => stagingName(spec.name, table)),
+    ],
+  };
+  await runQuery(client, executing(selectDrops));
 };
 
 export const copyText = (target: string, columns: readonly StagingColumn[]): string =>

@@ -1,11 +1,17 @@
 // Applies the strategies of all tables of a run, in the order that makes readers wait least.
 
-import { withPath, type Client } from '../db/client.ts';
+import { askTogether, withPath, type Client } from '../db/client.ts';
 import { countRows } from '../db/rows.ts';
 import type { RowChanges } from '../core/model.ts';
 import { checkCopied } from './aside/build-table.ts';
 import { foreignKeysOf, targetAt } from './table/foreign-keys.ts';
-import { dropForeignKeys, makeForeignKeys, obsoleteKeys, violationOf } from './aside/make-foreign-keys.ts';
+import {
+  dropForeignKeys,
+  haveForeignKeys,
+  makeForeignKeys,
+  obsoleteKeys,
+  violationOf,
+} from './aside/make-foreign-keys.ts';
 import type { PublishPlan, Rest } from './modes/contract.ts';
 import { advanceSequences } from './table/owned-sequences.ts';
 import { lockTables, type Locksmith } from './locks.ts';
@@ -123,7 +129,8 @@ const allInserted = ({ rows, staged }: BuiltTable): RowChanges => ({
 
 /**
  * Applies and verifies every plan: first plans that write rows, starting with those that block no
- * reader. `copied`: loaded rows, `before`: production's rows, both by table name.
+ * reader. `copied`: loaded rows, `before`: production's rows, both by table name. `record` is called
+ * at the end, and must not use savepoints.
  *
  * Errors: ETL_PUBLISH_SHAPE, ETL_PUBLISH_NO_KEY, ETL_PUBLISH_REFUSED, ETL_CONSTRAINT_REFUSED,
  * ETL_PUBLISH_WITHHELD, RowsRefused.
@@ -134,6 +141,7 @@ export const applyAll = async (
   copied: ReadonlyMap<string, number>,
   before: ReadonlyMap<string, number | null>,
   locksmith: Locksmith,
+  record: (applied: Applied) => Promise<unknown>,
 ): Promise<Applied> => {
   const rows = new Map<string, number>();
   const changes = new Map<string, RowChanges>();
@@ -161,11 +169,7 @@ export const applyAll = async (
   await countFollowing(client, written, rows);
   rests.push(...(await apply(moved)));
   for (const { finish } of rests) await finish?.();
-  await makeForeignKeys(
-    client,
-    plans.map((plan) => ({ ...plan, oid: plan.strategy.oidInProduction(plan) })),
-  );
-  return {
+  const applied = {
     views: rests.flatMap(({ views = [] }) => views),
     locked: rests.flatMap(({ locked = [] }) => locked),
     touched: [...new Set(rests.flatMap(({ touched = [] }) => touched))],
@@ -173,4 +177,14 @@ export const applyAll = async (
     rows,
     changes,
   };
+  const move = () => rests.flatMap((rest) => (rest.move === undefined ? [] : [rest.move()]));
+  if (haveForeignKeys(plans)) {
+    await askTogether(client, move);
+    await makeForeignKeys(
+      client,
+      plans.map((plan) => ({ ...plan, oid: plan.strategy.oidInProduction(plan) })),
+    );
+    await record(applied);
+  } else await askTogether(client, () => [...move(), record(applied)]);
+  return applied;
 };

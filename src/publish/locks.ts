@@ -206,13 +206,14 @@ export interface Locksmith {
   /**
    * Calls `take` with the tables in locking order until it gets all locks. The surrounding
    * transaction stays open; `readersWait` says that its locks already block readers. Fails at once
-   * if a holder waits for our transaction: that session cannot go on before we end. Errors:
-   * TablesLocked.
+   * if a holder waits for our transaction: that session cannot go on before we end. `before`: one
+   * query, sent before each call of `take`, and rolled back with it. Errors: TablesLocked.
    */
   readonly untilTaken: (
     names: readonly string[],
     readersWait: boolean,
     take: (names: readonly string[], queueMs: number) => Promise<unknown>,
+    before?: () => Promise<unknown>,
   ) => Promise<void>;
 }
 
@@ -231,14 +232,20 @@ export const createLocksmith = (
     return Math.max(0, ...holders.map(({ transaction }) => now - seen.get(transaction)!));
   };
 
-  const untilTaken: Locksmith['untilTaken'] = async (names, readersWait, take) => {
+  const untilTaken: Locksmith['untilTaken'] = async (names, readersWait, take, before) => {
     start ??= performance.now();
     const deadline = performance.now() + (readersWait ? triesWithReadersMs : triesMs);
     let cause: unknown;
-    for (;;) {
+    const ready = () => [client.query('savepoint unlocked'), before?.() ?? Promise.resolve()];
+    const undo = () => client.query('rollback to savepoint unlocked; release savepoint unlocked');
+    for (let isFirst = true; ; isFirst = false) {
       const waitedMs = performance.now() - start;
       const queueMs = Math.min(Math.max(queueMsMin, waitedMs * queuedShare), queueMsMax);
-      const holders = await holdersOf(client, names, 'access exclusive');
+      // Usually nobody holds a table, so the first attempt is made ready without knowing.
+      const [holders] = await askTogether(client, () => [
+        holdersOf(client, names, 'access exclusive'),
+        ...(isFirst ? ready() : []),
+      ]);
       // This holder waits for us. If we waited, too, the server would cancel it before us.
       if (holders.some(({ isWaiting }) => isWaiting))
         throw new TablesLocked({ names, mode: 'access exclusive' }, {});
@@ -250,14 +257,15 @@ export const createLocksmith = (
           ...names.filter((name) => !held.has(name)),
         ];
         try {
-          await askTogether(client, () => [client.query('savepoint unlocked'), take(ordered, queueMs)]);
+          if (!isFirst) await askTogether(client, ready);
+          await take(ordered, queueMs);
           return;
         } catch (error) {
           if (!isLocked(error)) throw error;
           cause = error;
         }
-        await client.query('rollback to savepoint unlocked');
       }
+      if (isWorthIt || isFirst) await undo();
       if (performance.now() > deadline)
         throw new TablesLocked({ names, mode: 'access exclusive' }, { cause });
       onWait(holders, waitedMs);

@@ -154,9 +154,11 @@ export const replacedText = (
  */
 const lookMs = 2_000;
 
+export const unlimitedWaits: Query = { text: 'set local lock_timeout = 0' };
+
 /**
  * Fails if production has changed since the plan. Needs a lock that protects the table but not its
- * dependents. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because writers already
+ * dependents. The transaction keeps a limit for locks, until `unlimitedWaits`. Errors: ProductionChanged, ChangedByHand, and SQLSTATE 55P03, because writers already
  * wait. Proved by test/modes/strangers.test.ts, "that a policy reads".
  */
 export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]): Promise<void> => {
@@ -169,7 +171,6 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
     productionTables(client, tables, plans[0]?.stays),
     copies.length === 0 ? Promise.resolve([]) : findByHand(client, copies),
   ]);
-  await client.query('set local lock_timeout = 0');
   for (const [index, { production }] of plans.entries())
     if (!isSame(now[index], production)) throw new ProductionChanged();
   refuseChangedByHand(copies, byHand);

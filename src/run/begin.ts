@@ -20,10 +20,10 @@ import { forgetJobs } from './open-queue.ts';
 import { isUnfinished, reasonsOf, type Outset } from './outset.ts';
 import type { Judging } from './files/sieve.ts';
 import { hostname } from 'node:os';
-import { fileKey, isSameFile, type TableChange } from '../ledger/run/decide.ts';
+import { fileKey, isSameFile, type Beginning, type TableChange } from '../ledger/run/decide.ts';
 import { whyStopped } from '../ledger/run/run-end.ts';
 import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
-import { askTogether, runQuery, withTransaction, type QueryResult } from '../db/client.ts';
+import { askTogether, runQuery, runTogether, withOwnTransaction, withTransaction } from '../db/client.ts';
 import type { RunContext, Work } from './context.ts';
 import { recordedFormats } from '../pipeline/definition.ts';
 import { dropStaleStaging } from '../db/staging.ts';
@@ -103,7 +103,13 @@ export interface BegunRun {
 
 type BeginContext = RunContext & Pick<Judging, 'isFullRefresh'>;
 
-const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], why: string) => {
+type Leased = Pick<BegunRun, 'lease' | 'files'>;
+
+const insertNewRun = (
+  context: BeginContext,
+  planned: readonly PlannedTable[],
+  why: string,
+): Promise<Leased> => {
   const { client, spec, hashes, workers, epoch } = context;
   const { name: pipeline, shownParams: params, pinnedParams } = spec;
   const run = {
@@ -123,12 +129,12 @@ const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], w
     directory: context.directory,
     epoch,
   };
-  const insert = async ([, inserted]: readonly QueryResult[]): Promise<Lease> => {
-    const { id: runId, generation } = inserted!.rows[0];
-    const files = planned.flatMap((one) => one.files);
-    const isDirect = directTables(spec).length > 0;
-    await askTogether(client, () => [
-      runQuery(client, insertFiles(runId, files)),
+  const files = planned.flatMap((one) => one.files);
+  const isDirect = directTables(spec).length > 0;
+  return withOwnTransaction(client, async (beginning, ending) => {
+    const [[, , inserted]] = await askTogether(client, () => [
+      runTogether(client, [beginning, abandonRuns(pipeline, why), insertRun(run)]),
+      runQuery(client, insertFiles(null, files)),
       dropStaleStaging(context, sourceNames(spec)),
       ...(isDirect ? [] : [createTrustedLandings(context, planned)]),
     ]);
@@ -136,9 +142,10 @@ const insertNewRun = (context: BeginContext, planned: readonly PlannedTable[], w
       await dropBuildSchema(client, pipeline);
       await createTrustedLandings(context, planned);
     }
-    return { runId, epoch, generation };
-  };
-  return withTransaction(client, insert, { first: [abandonRuns(pipeline, why), insertRun(run)] });
+    const { id: runId, generation } = inserted!.rows[0];
+    const [, stored] = await askTogether(client, () => [runQuery(client, ending), runFiles(client, runId)]);
+    return { lease: { runId, epoch, generation }, files: stored };
+  });
 };
 
 type Recovered = Extract<RunEvent, { type: 'recovered' }>;
@@ -164,6 +171,20 @@ const renewIfCrashed = async (
 const adoptAsItWas = async (context: RunContext, runId: number): Promise<Lease> => {
   await refuseStrangers(context.client, context.spec.name);
   return adopt(context, runId);
+};
+
+const adoptAny = async (
+  context: RunContext,
+  planned: readonly PlannedTable[],
+  { runId, changes }: Extract<Beginning, { kind: 'resume' }>,
+  isAsItWas: boolean,
+): Promise<Leased> => {
+  const { client } = context;
+  const lease = await (isAsItWas
+    ? adoptAsItWas(context, runId)
+    : adoptChanged(context, planned, runId, changes));
+  await runQuery(client, takeCorrections(runId));
+  return { lease, files: await runFiles(client, runId) };
 };
 
 const announceResume = async ({ client, report }: Work, runId: number): Promise<void> => {
@@ -217,15 +238,11 @@ export const beginRun = async (
   const isNew = beginning.kind === 'new';
   // These rows are loaded into the build schema, so no session may still be building there.
   if (isNew && directTables(spec).length > 0) await awaitBuildsEnd(client, spec.name);
-  const lease = await (beginning.kind === 'new'
+  const { lease, files } = await (beginning.kind === 'new'
     ? insertNewRun(context, planned, beginning.why ?? 'a new run took its place')
-    : isAsItWas
-      ? adoptAsItWas(context, beginning.runId)
-      : adoptChanged(context, planned, beginning.runId, beginning.changes));
+    : adoptAny(context, planned, beginning, isAsItWas));
   const { runId } = lease;
-  if (!isNew) await runQuery(client, takeCorrections(runId));
   if (isNew && isUnfinished(latest)) await forgetJobs(context, latest.id);
-  const files = await runFiles(client, runId);
   announcePlan(context, runId, planned);
   let news = back;
   if (beginning.kind === 'resume') {

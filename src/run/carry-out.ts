@@ -155,8 +155,7 @@ const loadAndBuild = async (
     if (spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
     const load = () => loadCorrected(context, run, plan, queue, isCorrected, holdsBackIn(planned));
     const loadSeconds = await step(context, 'load', load);
-    await checkRejects(context, runId);
-    await advance(context, runId, 'loaded');
+    await askTogether(client, () => [checkRejects(context, runId), advance(context, runId, 'loaded')]);
     await runHook(context, 'after', runId);
     const built = await buildAndTest(context, runId, planned, loadSeconds, !run.isNew);
     // All rows are loaded and recorded, so an error of the queue does not fail the run. Proved by

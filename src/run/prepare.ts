@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { currentEpoch, readEpoch } from '../ledger/run/epoch.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
-import type { Trust } from '../db/bookkeeping/trust.ts';
+import { otherShape, type Trust } from '../db/bookkeeping/trust.ts';
 import { askTogether, type Client } from '../db/client.ts';
 import { runSessionName } from '../db/connect/session-names.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
@@ -21,7 +21,7 @@ import { preflight } from './preflight.ts';
 import type { RunContext } from './context.ts';
 import { readDefinition, type Definition } from '../pipeline/definition.ts';
 import { findServer } from './find-server.ts';
-import { takeLock } from './take-lock.ts';
+import { endOldSessions, takeLock } from './take-lock.ts';
 import {
   refuseUnknownTables,
   resolveOptions,
@@ -125,19 +125,34 @@ export const createContext = async (
   queueName: fromWorker.queueName ?? defaultQueue,
 });
 
+export interface Coordinating<Looked> {
+  readonly context: RunContext;
+  readonly looked: Looked;
+}
+
 /**
- * Checks the server, migrates the schema `etl`, and takes the pipeline's lock. Errors: those of
+ * Checks the server, migrates the schema `etl`, and takes the pipeline's lock. `look` reads tables
+ * of `etl` under that lock; it is called again if what it read came too early. Errors: those of
  * preflight, migration and `takeLock`.
  */
-export const coordinatorContext = async (
+export const coordinate = async <Looked>(
   prepared: PreparedRun,
   client: Client,
+  look: () => Promise<Looked>,
   isRetry = false,
-): Promise<RunContext> => {
+): Promise<Coordinating<Looked>> => {
   const { address, spec } = prepared;
   const seen = await preflight(client, prepared);
-  const [, trust] = await askTogether(client, () => [setDurableCommits(client), migrate(client, seen)]);
-  const locking = { client, address, spec };
-  const [, epoch] = await askTogether(client, () => [takeLock(locking, isRetry), readEpoch(client)]);
-  return createContext(prepared, client, epoch ?? (await currentEpoch(client)), trust);
+  if (isRetry) await endOldSessions({ client, address });
+  const lockAndLook = () =>
+    askTogether(client, () => [takeLock({ client, address, spec }, isRetry), readEpoch(client), look()]);
+  const prepareSession = () => [setDurableCommits(client), migrate(client, seen)] as const;
+  const isCurrent = seen.isThere && otherShape(seen).length === 0;
+  const [[, trust], [isAtOnce, epoch, looked]] = isCurrent
+    ? await askTogether(client, () => [askTogether(client, prepareSession), lockAndLook()])
+    : [await askTogether(client, prepareSession), await lockAndLook()];
+  return {
+    context: await createContext(prepared, client, epoch ?? (await currentEpoch(client)), trust),
+    looked: isAtOnce ? looked : await look(),
+  };
 };

@@ -25,7 +25,7 @@ import { callFailed, callOwed } from './hooks.ts';
 import type { BegunRun } from './begin.ts';
 import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './publish/at-end.ts';
 import type { FromWorker, RunOptions } from './options.ts';
-import { coordinatorContext, prepareRun, type PreparedRun } from './prepare.ts';
+import { coordinate, prepareRun, type PreparedRun } from './prepare.ts';
 import { tidyUp } from './publish/tidy-up.ts';
 import { endCutSessions, recordEnd, recordFailure, recordUnprepared } from './record-failure.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
@@ -135,17 +135,19 @@ const attempt = async (
 ): Promise<RunResult> => {
   const { spec, fromWorker, report } = prepared;
   report.enter('connect');
-  const context = await coordinatorContext(prepared, client, isRetry);
+  const look = () =>
+    askTogether(client, () => [
+      walPosition(client),
+      isSomethingOwed(client),
+      pendingHook(client, spec.name),
+      latestRun(client, spec.name),
+      heldBefore(client, spec.name),
+    ]);
+  const { context, looked } = await coordinate(prepared, client, look, isRetry);
+  const [wal, owes, owedHook, latest, before] = looked;
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   if (!isRetry) sayUnreachable(context);
-  const [wal, owes, owedHook, latest, before] = await askTogether(client, () => [
-    walPosition(client),
-    isSomethingOwed(client),
-    pendingHook(client, spec.name),
-    latestRun(client, spec.name),
-    heldBefore(client, spec.name),
-  ]);
   memory.wal ??= wal;
   memory.owes ||= owes;
   const published = await publishedBefore(context, memory);

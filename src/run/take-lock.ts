@@ -66,14 +66,13 @@ const endFrozenWorker = async (client: Client, session: number): Promise<boolean
 
 /**
  * Takes the lock, which lasts as long as the connection. Waits until the server ends the session of
- * a holder that is dead, frozen, or an older connection of ours. Errors: ETL_RUN_LOCKED with run,
- * host, process and start of the holder.
+ * a holder that is dead, frozen, or an older connection of ours. Returns true if it did not have to
+ * wait. Errors: ETL_RUN_LOCKED with run, host, process and start of the holder.
  */
-export const takeLock = async (context: Locking, isRetry: boolean): Promise<void> => {
-  const { client, spec } = context;
-  if (isRetry) await endOldSessions(context);
+export const takeLock = async ({ client, spec }: Locking, isRetry: boolean): Promise<boolean> => {
   const deadline = performance.now() + deadHolderWaitMs;
-  while (!(await tryLockPipeline(client, spec.name))) {
+  let isFirst = true;
+  for (; !(await tryLockPipeline(client, spec.name)); isFirst = false) {
     const { rows } = await runQuery(client, selectUnfinished(spec.name));
     const unfinished = rows[0];
     // Without a holder, the lock was released between the two queries.
@@ -88,4 +87,5 @@ export const takeLock = async (context: Locking, isRetry: boolean): Promise<void
     }
     await sleep(waitFirstMs);
   }
+  return isFirst;
 };

@@ -6,19 +6,17 @@ import { forgetAllFiles, insertPublishedFiles } from '../ledger/production/publi
 import { abandonRuns } from '../ledger/run/take-over.ts';
 import { runQuery } from '../db/client.ts';
 import { countRows } from '../db/rows.ts';
-import { awaitBuildsEnd } from '../db/session/advisory-lock.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { distribute, isStoredAs } from '../publish/table/distribution.ts';
 import { dropServerColumns } from '../publish/table/server-columns.ts';
-import { tidyBuildSchema } from '../publish/aside/build-schema.ts';
 import { RowsRefused } from '../publish/table/refused-rows.ts';
 import { builtName, keptSchema, type TableNames } from '../db/names.ts';
 import { productionTables, type ProductionTable } from '../publish/table/production.ts';
 import { chooseStrategy } from '../publish/modes/registry.ts';
 import type { BuiltTable, DeclaredTable } from '../publish/table/tables.ts';
 import { noneOutgoing } from '../run/files/sieve.ts';
-import { ensureBuildSchema } from '../run/build/empty-schema.ts';
+import { renewBuildSchema } from '../run/build/empty-schema.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import { allRows } from '../publish/modes/replace/mode.ts';
 import { eachStaged } from '../publish/modes/fill-all.ts';
@@ -140,9 +138,7 @@ const recordReturn = async (
 export const goBack = async (context: RunContext, to: number, backs: readonly Return[]): Promise<number> => {
   const { client, spec, epoch } = context;
   const { name: pipeline } = spec;
-  await awaitBuildsEnd(client, pipeline);
-  await tidyBuildSchema(client, pipeline, Infinity);
-  await ensureBuildSchema(context);
+  await renewBuildSchema(context);
   const built: BuiltTable[] = [];
   const found = await productionTables(
     client,

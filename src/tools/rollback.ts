@@ -13,7 +13,7 @@ import { callOwed, callPublished } from '../run/hooks.ts';
 import { forgetJobs } from '../run/open-queue.ts';
 import { deliverOwed } from '../run/publish/at-end.ts';
 import { refuseUnknownTables, type RunOptions } from '../run/options.ts';
-import { coordinatorContext, prepareRun } from '../run/prepare.ts';
+import { coordinate, prepareRun } from '../run/prepare.ts';
 import { dropReplaced } from '../run/publish/tidy-up.ts';
 import { chooseVersions, runBefore, sayBack } from './choose.ts';
 import { goBack } from './go-back.ts';
@@ -130,7 +130,7 @@ export const rollbackPipeline = async (
   const result = await withClient(
     address,
     async (client) => {
-      const context = await coordinatorContext(prepared, client);
+      const { context } = await coordinate(prepared, client, () => Promise.resolve());
       await callOwed(context, await pendingHook(client, spec.name));
       return rollBack(context, { ...(to !== undefined && { to }), ...(tables && { tables }) });
     },

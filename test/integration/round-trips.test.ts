@@ -44,14 +44,12 @@ const tripsOf = async (outcome: 'published' | 'unchanged'): Promise<number> => {
   return proxy.roundTrips() - before;
 };
 
-// Two queries that are not sent in the same turn of the event loop may count once or twice.
-it('a run of two records, and a run with nothing to do', async () => {
+// Answers come late, as from a distant server: otherwise, one may come while the next query is being sent.
+it('a first run, a run of two records, and a run with nothing to do', async () => {
+  proxy.delayAnswers(20);
   files.write('item.csv', 'id,name\n1,a\n2,b\n');
-  await tripsOf('published');
-  expect(await tripsOf('unchanged')).toBeLessThanOrEqual(18);
+  expect(await tripsOf('published')).toBeLessThanOrEqual(78);
+  expect(await tripsOf('unchanged')).toBeLessThanOrEqual(15);
   files.write('item.csv', 'id,name\n1,a\n2,c\n');
-  expect(await tripsOf('published')).toBeLessThanOrEqual(60);
-  proxy.delayAnswers(30);
-  files.write('item.csv', 'id,name\n1,a\n2,d\n');
-  await tripsOf('published');
-});
+  expect(await tripsOf('published')).toBeLessThanOrEqual(33);
+}, 60_000);

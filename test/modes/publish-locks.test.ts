@@ -423,9 +423,9 @@ it.each([
     and (c.relname like 'etl\\_old%' or c.relnamespace = to_regnamespace('etl_build_shown')) order by 1`;
     await tonight([1, 2]);
     await withPg(database.url, async (reader) => {
-      const matches = ({ sql }: Effect): boolean =>
-        /drop table .*(etl_build_shown|etl_old).* cascade/.test(sql);
-      proxy.arm({ name: 'reader', when: 'before', nth: 1, matches }, async () => {
+      const matches = ({ sql }: Effect): boolean => /drop table .* cascade.*drop schema/.test(sql);
+      // The first one empties the schema for the build.
+      proxy.arm({ name: 'reader', when: 'before', nth: 2, matches }, async () => {
         const [old] = await rowsOf(`${left} desc limit 1`);
         await reader.query(`begin; select from ${old!['name']}`);
         return 'forward' as const;

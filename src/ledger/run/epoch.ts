@@ -6,7 +6,7 @@
 
 import { advisoryKeys } from '../../db/connect/advisory-keys.ts';
 import { holdsPipelineLock } from '../../db/session/advisory-lock.ts';
-import { withTransaction, type Client, type QueryResult } from '../../db/client.ts';
+import { askTogether, withTransaction, type Client, type QueryResult } from '../../db/client.ts';
 import type { Query } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Lease } from '../../core/model.ts';
@@ -20,9 +20,12 @@ export const currentEpoch = async (client: Client): Promise<string> => {
   const epoch = await readEpoch(client);
   if (epoch !== undefined) return epoch;
   return withTransaction(client, async () => {
-    await client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.epoch]);
-    await client.query('insert into etl.canary (epoch) values (gen_random_uuid()) on conflict do nothing');
-    return (await readEpoch(client))!;
+    const [, , made] = await askTogether(client, () => [
+      client.query('select pg_advisory_xact_lock($1, $2)', [...advisoryKeys.epoch]),
+      client.query('insert into etl.canary (epoch) values (gen_random_uuid()) on conflict do nothing'),
+      readEpoch(client),
+    ]);
+    return made!;
   });
 };
 

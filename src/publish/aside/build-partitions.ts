@@ -8,7 +8,7 @@ import { createAs } from '../table/storage.ts';
 import { inTablespaceOf } from '../table/tablespace.ts';
 import { buildAsProduction, buildError, buildOwnOf, createShape, makeServerColumns } from './build-table.ts';
 import type { Building } from './building.ts';
-import { inheritStatistics, selectCollations } from './inherit.ts';
+import { inheritStatistics, inheritCollations } from './inherit.ts';
 import {
   type TableNames,
   besideName,
@@ -105,7 +105,7 @@ export const buildPartition = async (
   } catch (cause) {
     throw buildError(whole, 'rows', cause);
   }
-  for (const statement of await selectCollations(client, names, whole)) await client.query(statement);
+  await inheritCollations(client, names, whole);
   await makeServerColumns(client, names);
   await buildOwnOf(client, whole, indexes, names);
   const start = `${whole.table}_`;

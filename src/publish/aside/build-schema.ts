@@ -1,8 +1,8 @@
 // Creates tables in a pipeline's build schema to load rows into, and drops the others.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runQuery, type Client } from '../../db/client.ts';
-import { quoteName, quoteText, type Query } from '../../db/sql.ts';
+import { askTogether, runQuery, runTogether, type Client } from '../../db/client.ts';
+import { inline, quoteName, quoteText, type Query } from '../../db/sql.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import { storageClause } from '../table/storage.ts';
 import { buildSchema, builtName, type TableNames } from '../../db/names.ts';
@@ -59,14 +59,12 @@ const selectDrops = (schema: string, tables: readonly string[]): Query => ({
 const tablesPerDrop = 25;
 
 /**
- * SQL that drops a schema; but only what the role made there, if it could not create the schema
- * again, which an administrator has created then.
+ * PL/pgSQL that drops a schema; but only what the role made there, if it could not create the
+ * schema again, which an administrator has created then.
  */
-const dropSchema = (pipeline: string): string => {
+const droppingSchema = (pipeline: string): string => {
   const name = quoteName(buildSchema(pipeline));
-  return `do $etl$
-    declare made text;
-    begin
+  return `
       if has_database_privilege(current_database(), 'create')
         and coalesce((select pg_has_role(nspowner, 'usage') from pg_namespace where oid = to_regnamespace(${quoteText(name)})), true)
       then drop schema if exists ${name} cascade; return;
@@ -80,9 +78,12 @@ const dropSchema = (pipeline: string): string => {
           where d.refclassid = 'pg_namespace'::regclass and d.refobjid = to_regnamespace(${quoteText(name)})
             and d.classid in ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_type'::regclass) and pg_has_role(s.refobjid, 'usage')
       ) loop execute made;
-      end loop;
-    end $etl$`;
+      end loop;`;
 };
+
+const doing = (body: string): string => `do ${quoteText(`declare made text; begin ${body} end`)}`;
+
+const dropSchema = (pipeline: string): string => doing(droppingSchema(pipeline));
 
 const groupsIn = async (client: Client, pipeline: string): Promise<readonly (readonly string[])[]> => {
   const tables: readonly Dropped[] = (await runQuery(client, selectTables(buildSchema(pipeline)))).rows;
@@ -93,15 +94,35 @@ const groupsIn = async (client: Client, pipeline: string): Promise<readonly (rea
   return groups;
 };
 
+/** How long readers may queue behind us, and how long we pause then to let them proceed. */
+const queueMs = 50;
+const pauseMs = 200;
+
+/**
+ * Drops the build schema, if it has few tables and nobody reads them.
+ */
+export const dropFew = async (client: Client, pipeline: string): Promise<void> => {
+  const names = "string_agg(format('%I.%I', schema, name), ', ' order by place)";
+  const body = `
+      select case when count(*) <= ${tablesPerDrop} then ${names} else '' end
+        from (select *, row_number() over () as place from (${inline(selectTables(buildSchema(pipeline)))}) as t) as t into made;
+      if made = '' then return;
+      end if;
+      if made is not null then execute format('drop table %s cascade', made);
+      end if;
+      ${droppingSchema(pipeline)}`;
+  await runTogether(client, [{ text: `set local lock_timeout = ${queueMs}` }, { text: doing(body) }]).catch(
+    (error: unknown) => {
+      if (codeOf(error) !== '55P03') throw error;
+    },
+  );
+};
+
 export const dropBuildSchema = async (client: Client, pipeline: string): Promise<void> => {
   for (const names of await groupsIn(client, pipeline))
     await client.query(`drop table ${names.join(', ')} cascade`);
   await client.query(dropSchema(pipeline));
 };
-
-/** How long readers may queue behind us, and how long we pause then to let them proceed. */
-const queueMs = 50;
-const pauseMs = 200;
 
 const tryDrop = async (
   client: Client,
@@ -133,7 +154,8 @@ export const tidyBuildSchema = async (
 ): Promise<readonly string[]> => {
   const deadline = performance.now() + waitMs;
   const left: string[] = [];
-  const groups = await groupsIn(client, pipeline);
+  const [, groups] = await askTogether(client, () => [dropFew(client, pipeline), groupsIn(client, pipeline)]);
+  if (groups.length === 0) return [];
   for (const [place, names] of groups.entries()) {
     const isAll = left.length === 0 && place === groups.length - 1;
     if (await tryDrop(client, names, deadline, isAll ? dropSchema(pipeline) : '')) {

@@ -1,22 +1,21 @@
 // Builds the new version of a table in the build schema: rows, not null, keys, indexes, statistics.
 
 import type { IndexSpec } from '../../core/declaration.ts';
-import { askPrepared, askTogether, runTogether, withOwnTransaction, type Client } from '../../db/client.ts';
+import { askPrepared, askTogether, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
 import { formatCount, plural } from '../../core/wording.ts';
-import { setDeclared } from '../table/attributes.ts';
 import { addServerColumns, columnText, serverColumnsOf } from '../table/server-columns.ts';
 import { createAs, indexStorage, type IndexStorage } from '../table/storage.ts';
 import { buildConstraints, onPath } from '../table/constraints.ts';
 import type { Building } from './building.ts';
-import { inheritStatistics, selectCollations } from './inherit.ts';
+import { inheritCollations } from './inherit.ts';
 import { RowsRefused } from '../table/refused-rows.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import { isIndexByHand } from '../table/by-hand.ts';
 import { primaryKeysOf } from '../table/table-state.ts';
-import { takeStatistics, type StagedStatistics } from './staged-statistics.ts';
+import { completeStatistics } from './complete-statistics.ts';
 
 /** Creates an empty table, if rows are copied from staging directly into production. */
 export const createShape = (names: TableNames, columns: readonly string[], staging: string): Query => ({
@@ -139,30 +138,32 @@ const buildLike = async (
   { storage, key }: Likeness,
 ): Promise<void> => {
   await makeServerColumns(client, names);
-  if (key !== undefined)
-    await buildIndex(client, names, key, `primary key (${primaryKey.join(', ')})`, primaryKey);
-  await buildConstraints(client, names, constraints, storage);
-  for (const index of indexes) {
-    const { name, where, columns } = index;
-    const known = where === undefined ? columns : undefined;
-    await buildIndex(client, names, createIndex(names, index, storage), `index ${name}`, known);
-  }
+  await askTogether(client, () => [
+    ...(key === undefined
+      ? []
+      : [buildIndex(client, names, key, `primary key (${primaryKey.join(', ')})`, primaryKey)]),
+    buildConstraints(client, names, constraints, storage),
+    ...indexes.map((index) => {
+      const { name, where, columns } = index;
+      const known = where === undefined ? columns : undefined;
+      return buildIndex(client, names, createIndex(names, index, storage), `index ${name}`, known);
+    }),
+  ]);
 };
 
 /**
- * Builds keys, indexes and constraints. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of
+ * Builds keys, indexes and constraints, in a transaction: otherwise the server would go on after
+ * the first that fails. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of
  * `buildIndex`.
  */
 export const buildDeclared = async (work: Declared): Promise<void> => buildLike(work, await likenessOf(work));
 
 const buildOwn = async (client: Client, names: TableNames, own: readonly OwnIndex[]): Promise<void> => {
-  for (const { name, ddl } of own)
-    await buildIndex(
-      client,
-      names,
-      { text: ddl },
-      `index ${name} (made by hand on ${productionName(names)})`,
-    );
+  await askTogether(client, () =>
+    own.map(({ name, ddl }) =>
+      buildIndex(client, names, { text: ddl }, `index ${name} (made by hand on ${productionName(names)})`),
+    ),
+  );
 };
 
 /**
@@ -172,13 +173,12 @@ const buildOwn = async (client: Client, names: TableNames, own: readonly OwnInde
 export const buildAsProduction = async (work: Declared): Promise<readonly string[]> => {
   const { client, names, indexes } = work;
   const declared = indexes.map(({ name }) => name);
-  const [collations, { rows: own }, likeness] = await askTogether(client, () => [
-    selectCollations(client, names),
+  const [, { rows: own }, likeness] = await askTogether(client, () => [
+    // Before indexes, which would be built twice.
+    inheritCollations(client, names),
     selectOwnIndexes(client, names, declared),
     likenessOf(work),
   ]);
-  // Before indexes, which would be built twice.
-  for (const statement of collations) await client.query(statement);
   await buildLike(work, likeness);
   await buildOwn(client, names, own);
   return own.map(({ name }) => name);
@@ -192,63 +192,11 @@ export const buildOwnOf = async (
 ): Promise<void> => {
   const declared = indexes.map(({ name }) => name);
   const { rows } = await selectOwnIndexes(client, whole, declared, part);
-  for (const { name, named, ddl } of rows)
-    await buildIndex(
-      client,
-      whole,
-      { text: ddl.replace(named, ' INDEX ON ') },
-      `index ${name} (made by hand)`,
-    );
-};
-
-/** A savepoint keeps an error from aborting the transaction of the build. */
-const analyze = (client: Client, what: string): Promise<unknown> =>
-  withOwnTransaction(client, (begin, end) => runTogether(client, [begin, { text: `analyze ${what}` }, end]));
-
-/**
- * Analyzes each column on its own, after one value failed, such as a numrange bound too large for a
- * double.
- */
-const analyzeColumns = async (
-  client: Client,
-  names: TableNames,
-  announce: Building['announce'],
-  cause: unknown,
-): Promise<void> => {
-  const { rows } = await client.query<{ name: string }>(
-    'select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum',
-    [builtName(names)],
+  await askTogether(client, () =>
+    rows.map(({ name, named, ddl }) =>
+      buildIndex(client, whole, { text: ddl.replace(named, ' INDEX ON ') }, `index ${name} (made by hand)`),
+    ),
   );
-  const left: string[] = [];
-  for (const { name } of rows)
-    await analyze(client, `${builtName(names)} (${quoteName(name)})`).catch((error: unknown) => {
-      if (!isRefusal(error)) throw error;
-      left.push(name);
-    });
-  const what = left.length === 0 ? 'expressions in indexes' : left.join(', ');
-  announce(
-    `${names.table}: the server has no statistics of ${what}, because \`analyze\` fails there: ${messageOf(cause)}; queries that use them may be planned badly`,
-  );
-};
-
-/**
- * Makes statistics. `announce` reports columns that cannot be analyzed; without it, their error is
- * thrown.
- */
-export const completeStatistics = async (
-  client: Client,
-  names: TableNames,
-  staged?: StagedStatistics,
-  announce?: Building['announce'],
-): Promise<void> => {
-  await inheritStatistics(client, names);
-  await setDeclared(client, builtName(names), names, 'part');
-  if (staged !== undefined && (await takeStatistics(client, names, staged))) return;
-  // `analyze` calls the functions in expressions of indexes, which may fail.
-  await analyze(client, builtName(names)).catch((cause: unknown) => {
-    if (announce === undefined || !isRefusal(cause)) throw cause;
-    return analyzeColumns(client, names, announce, cause);
-  });
 };
 
 export const buildAside = async (work: Building): Promise<void> => {

@@ -2,10 +2,10 @@
 //
 // Storage and compression of columns affect only rows that are written later.
 
-import { askPrepared, runQuery, type Client } from '../../db/client.ts';
-import type { Query } from '../../db/sql.ts';
+import { runQuery, type Client } from '../../db/client.ts';
+import { executing, type Query } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
-import type { Heir } from '../table/grants.ts';
+import { oldOids, type Heir } from '../table/grants.ts';
 
 const storage = `
       select h.place, 10, format('alter table %s alter column %I set %s', h.name, n.attname, what.setting)
@@ -53,7 +53,7 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
   text: `
     with heir as materialized (
       select h.place, h.oid::regclass::text as name, h.oid, h.old
-        from unnest($1::oid[], $2::oid[]) with ordinality as h (oid, old, place)
+        from unnest($1::oid[], ${oldOids(heirs)}) with ordinality as h (oid, old, place)
     ),
     commented as materialized (
       select classoid, objoid, description from pg_description
@@ -95,13 +95,11 @@ const selectStatements = (heirs: readonly Heir[]): Query => ({
       union all ${commentsOnParts}
     ) statements
     order by place, step`,
-  values: [heirs.map(({ oid }) => oid), heirs.map(({ oldOid }) => oldOid)],
+  values: [heirs.map(({ oid }) => oid)],
 });
 
 export const inherit = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
-  if (heirs.length === 0) return;
-  const { rows } = await runQuery(client, selectStatements(heirs));
-  if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));
+  if (heirs.length > 0) await runQuery(client, executing(selectStatements(heirs)));
 };
 
 const selectStatistics = (names: TableNames): Query => ({
@@ -135,28 +133,23 @@ const selectStatistics = (names: TableNames): Query => ({
 
 /** Copies statistics targets, which `analyze` needs. */
 export const inheritStatistics = async (client: Client, names: TableNames): Promise<void> => {
-  const { text, values } = selectStatistics(names);
-  const { rows } = await askPrepared(client, text, values);
-  for (const { statement } of rows) await client.query(statement);
+  await runQuery(client, executing(selectStatistics(names)));
 };
 
-/**
- * Returns statements that copy collations. A new partition gets those of its table, `whole`.
- */
-export const selectCollations = async (
+/** Copies collations. A new partition gets those of its table, `whole`. */
+export const inheritCollations = async (
   client: Client,
   names: TableNames,
   whole: TableNames = names,
-): Promise<readonly string[]> => {
-  const { rows } = await askPrepared<{ statement: string }>(
-    client,
-    `select format('alter table %s %s', $3::text, string_agg(format('alter column %I type %s collate %s', n.attname,
+): Promise<void> => {
+  const select: Query = {
+    text: `select format('alter table %s %s', $3::text, string_agg(format('alter column %I type %s collate %s', n.attname,
           format_type(n.atttypid, n.atttypmod), o.attcollation::regcollation), ', ')) as statement
       from pg_attribute o join pg_attribute n on n.attname = o.attname and n.atttypid = o.atttypid and n.atttypmod = o.atttypmod
       where o.attrelid = coalesce(to_regclass($1), to_regclass($2)) and n.attrelid = to_regclass($3)
         and n.attnum > 0 and not o.attisdropped and o.attcollation <> n.attcollation
       having count(*) > 0`,
-    [productionName(names), productionName(whole), builtName(names)],
-  );
-  return rows.map(({ statement }) => statement);
+    values: [productionName(names), productionName(whole), builtName(names)],
+  };
+  await runQuery(client, executing(select));
 };

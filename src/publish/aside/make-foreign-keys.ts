@@ -188,15 +188,19 @@ const keepDisabled = async (client: Client, replaced: readonly Published[]): Pro
   if (rows.length > 0) await client.query(rows.map(({ statement }) => statement).join(';\n'));
 };
 
+/** True if `makeForeignKeys` has any to make. */
+export const haveForeignKeys = (plans: readonly BuiltOver[]): boolean =>
+  plans.some(
+    ({ table, production }) =>
+      foreignKeysOf(table).length > 0 || (production !== undefined && madeByHand(production).length > 0),
+  );
+
 /**
  * Makes missing foreign keys after all rows are written. Writers of both tables wait until the
  * commit; readers do not wait. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, ETL_PUBLISH_REFUSED,
  * TablesLocked, ProductionChanged.
  */
 export const makeForeignKeys = async (client: Client, plans: readonly Published[]): Promise<void> => {
-  const hasAny = ({ table, production }: BuiltOver): boolean =>
-    foreignKeysOf(table).length > 0 || (production !== undefined && madeByHand(production).length > 0);
-  if (!plans.some(hasAny)) return;
   const { rows } = await client.query(
     'select oid::regclass::text as name from unnest($1::oid[]) with ordinality as p (oid, place) order by place',
     [plans.map(({ oid }) => oid)],

@@ -6,6 +6,7 @@
 
 import type { SourceTableSpec } from '../../core/declaration.ts';
 import type { Client } from '../../db/client.ts';
+import type { Query } from '../../db/sql.ts';
 import type { RowChanges } from '../../core/model.ts';
 import type { Building } from '../aside/building.ts';
 import type { BuiltOver, Found } from '../table/built-over.ts';
@@ -34,6 +35,8 @@ export interface Rest {
    * tables.
    */
   readonly finish?: () => Promise<void>;
+  /** Moves the new tables to production, after `finish`. Sends all its statements at once. */
+  readonly move?: () => Promise<unknown>;
   /** Views that the last query locks against readers, before the tables that they read. */
   readonly views?: readonly ViewOver[];
   /** Quoted names of production tables that the last query locks against readers. */
@@ -112,6 +115,8 @@ export interface Filling {
   readonly table: SourceTableSpec;
   readonly names: DeclaredTable;
   readonly staging: string;
+  /** Sent right after the statement that creates the table. */
+  readonly whenCreated: readonly Query[];
 }
 
 export type Filled = Pick<

@@ -1,7 +1,7 @@
 // Creates declared constraints on a new table. On an existing table, alter/keys.ts changes them.
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/constraint.ts';
-import { runQuery, setPath, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { askTogether, runQuery, setPath, withPath, withTransaction, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
@@ -88,10 +88,13 @@ export const buildConstraints = async (
   const own = constraints.filter((one) => one.kind !== 'foreign key');
   const checks = own.filter(({ kind }) => kind === 'check');
   const keys = own.filter(({ kind }) => kind === 'unique');
-  for (const some of [...(checks.length > 0 ? [checks] : []), ...keys.map((key) => [key])])
-    await runQuery(client, addConstraints(names, some, storage)).catch((cause: unknown) => {
-      throw refusal(names, some, cause);
-    });
+  await askTogether(client, () =>
+    [...(checks.length > 0 ? [checks] : []), ...keys.map((key) => [key])].map((some) =>
+      runQuery(client, addConstraints(names, some, storage)).catch((cause: unknown) => {
+        throw refusal(names, some, cause);
+      }),
+    ),
+  );
 };
 
 /**

@@ -12,10 +12,10 @@ import type { Client } from '../../db/client.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { namesOf } from '../../db/landing.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
-import { quoteName } from '../../db/sql.ts';
+import { quoteName, type Query } from '../../db/sql.ts';
 import type { Dependent } from './dependents.ts';
 import type { Catalogues } from './extensions.ts';
-import { createAs } from './storage.ts';
+import { createAs, createWith } from './storage.ts';
 
 /** How Citus stores a production table. */
 export interface FoundDistribution {
@@ -142,13 +142,21 @@ export const distribute = async (client: Client, names: TableNames): Promise<voi
   }
 };
 
-/** Creates the new table with the rows of `select`. Returns their number. */
-export const createFilled = async (client: Client, names: TableNames, select: string): Promise<number> => {
+/**
+ * Creates the new table with the rows of `select`, and sends `whenCreated`. Returns the number of
+ * rows.
+ */
+export const createFilled = async (
+  client: Client,
+  names: TableNames,
+  select: string,
+  whenCreated: readonly Query[],
+): Promise<number> => {
   const create = `${createAs(names)} ${select}`;
-  if (!isDistributed(names)) return (await client.query(create)).rowCount ?? 0;
+  if (!isDistributed(names)) return createWith(client, { text: create }, whenCreated);
   await client.query(`${create} with no data`);
   await distribute(client, names);
-  return (await client.query(`insert into ${builtName(names)} ${select}`)).rowCount ?? 0;
+  return createWith(client, { text: `insert into ${builtName(names)} ${select}` }, whenCreated);
 };
 
 /**

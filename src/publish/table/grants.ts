@@ -5,12 +5,17 @@
 // not, the table is kept (`selectForeignGrants`). Proved by test/modes/grants.test.ts.
 
 import { runQuery, type Client } from '../../db/client.ts';
-import { quoteText, type Query } from '../../db/sql.ts';
+import { executing, quoteText, type Query } from '../../db/sql.ts';
 
 export interface Heir {
   readonly oid: number;
-  readonly oldOid: number;
+  /** An oid or a quoted name. */
+  readonly oldOid: number | string;
 }
+
+/** SQL: an array of the oids of the old tables. */
+export const oldOids = (heirs: readonly Heir[]): string =>
+  `array[${heirs.map(({ oldOid }) => (typeof oldOid === 'number' ? oldOid : `${quoteText(oldOid)}::regclass`)).join(', ')}]::oid[]`;
 
 /** SQL: true for a superuser, whose grants the server records as the owner's. */
 const isSuper = (role: string): string => `(select rolsuper from pg_roles where oid = ${role})`;
@@ -60,15 +65,16 @@ const strippedOf = `
 const explodedAs = 'a (grantor, grantee, privilege, is_grantable, nth)';
 
 /**
- * SQL for the grants, in order: grants with grant option before grants that depend on them, grants
- * on a table before grants on its columns.
+ * SQL for statements that make the grants, in order: grants with grant option before grants that
+ * depend on them, grants on a table before grants on its columns. They switch to each grantor, and
+ * back at the end.
  */
 const selectGrants = (heirs: readonly Heir[]): Query => ({
   text: `
     with recursive heir as materialized (
       select h.place, n.oid, o.oid as old, n.relacl as acl, o.relacl as old_acl, n.relowner as owner, k.kind,
           format('%s %s', case k.kind when 's' then 'sequence' else 'table' end, n.oid::regclass) as name
-        from unnest($1::oid[], $2::oid[]) with ordinality as h (oid, old, place)
+        from unnest($1::oid[], ${oldOids(heirs)}) with ordinality as h (oid, old, place)
           cross join lateral ${granted('h.oid')} a join lateral ${granted('h.old')} b on b.attname is not distinct from a.attname
           join pg_class n on n.oid = a.oid join pg_class o on o.oid = b.oid
           cross join lateral (select case n.relkind when 'S' then 's' else 'r' end::"char" as kind) k
@@ -87,9 +93,10 @@ const selectGrants = (heirs: readonly Heir[]): Query => ({
       union
       select a.*, greatest(a.nth, r.rank), r.level + 1 from ranked r join acl a on a.oid = r.oid and a.privilege = r.privilege
         and a.grantor = r.grantee and r.is_grantable and (r.attname is null or r.attname = a.attname)
-    )
-    select statement, case when ${isOwn('s.grantor', 's.owner')} then current_setting('role')
-        else pg_get_userbyid(s.grantor) end as role, current_setting('role') as own
+    ),
+    made as (
+      select statement, row_number() over (order by place, step, nth, level) as at, current_setting('role') as own,
+          case when ${isOwn('s.grantor', 's.owner')} then current_setting('role') else pg_get_userbyid(s.grantor) end as role
       from (
         ${strippedOf}
         union all
@@ -98,26 +105,22 @@ const selectGrants = (heirs: readonly Heir[]): Query => ({
             case when is_grantable then ' with grant option' else '' end)
           from ranked group by place, attname, nth, name, grantor, grantee, owner, privilege, is_grantable
       ) s
-      order by place, step, nth, level`,
-  values: [heirs.map(({ oid }) => oid), heirs.map(({ oldOid }) => oldOid)],
+    )
+    select step.sql
+      from (
+        select m.*, lag(role, 1, own) over in_order as before, lead(at) over in_order is null as is_last
+          from made m window in_order as (order by at)
+      ) m cross join lateral (values
+        (1, case when role <> before then format('set local role %L', role) end),
+        (2, statement),
+        (3, case when is_last and role <> own then format('set local role %L', own) end)) as step (place, sql)
+      where step.sql is not null order by m.at, step.place`,
+  values: [heirs.map(({ oid }) => oid)],
 });
 
 /**
  * Copies grants. Needs a transaction, and new tables with owners in a schema that grantors may use.
  */
 export const inheritGrants = async (client: Client, heirs: readonly Heir[]): Promise<void> => {
-  if (heirs.length === 0) return;
-  const { rows } = await runQuery(client, selectGrants(heirs));
-  if (rows.length === 0) return;
-  const { own } = rows[0];
-  const become = (role: string): string => `set local role ${quoteText(role)}`;
-  const statements: string[] = [];
-  let current = own;
-  for (const { role, statement } of rows) {
-    if (role !== current) statements.push(become(role));
-    statements.push(statement);
-    current = role;
-  }
-  if (current !== own) statements.push(become(own));
-  await client.query(statements.join(';\n'));
+  if (heirs.length > 0) await runQuery(client, executing(selectGrants(heirs)));
 };

@@ -1,8 +1,8 @@
 // Storage parameters of tables and indexes. Of a partitioned table, only the partitions have them.
 
 import type { AttributesSpec } from '../../core/shape.ts';
-import { askPrepared, type Client } from '../../db/client.ts';
-import { quoteText } from '../../db/sql.ts';
+import { askPrepared, askTogether, runQuery, type Client } from '../../db/client.ts';
+import { quoteText, type Query } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';
 
@@ -16,6 +16,19 @@ export const storageClause = (attributes: AttributesSpec | undefined): string =>
 
 export const createAs = (names: TableNames): string =>
   `create table ${builtName(names)}${storageClause(names.attributes)} as`;
+
+/** Sends all at once, and returns the number of rows that `create` wrote. */
+export const createWith = async (
+  client: Client,
+  create: Query,
+  whenCreated: readonly Query[],
+): Promise<number> => {
+  const [{ rowCount }] = await askTogether(client, () => [
+    runQuery(client, create),
+    ...whenCreated.map((query) => runQuery(client, query)),
+  ]);
+  return rowCount ?? 0;
+};
 
 export type IndexStorage = (name: string, using?: string) => string;
 

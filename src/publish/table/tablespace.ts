@@ -1,7 +1,7 @@
 // The tablespace of a table and its indexes. New tables are created there.
 
-import { askPrepared, type Client } from '../../db/client.ts';
-import { quoteName, quoteText } from '../../db/sql.ts';
+import { askPrepared, askTogether, type Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';
 
@@ -41,18 +41,14 @@ export const tablespace: Attribute = {
 };
 
 /**
- * Returns the tablespace of a new table if it is not the session's default: the declared one, or
- * else production's, because a moved table must not return to the default. `like`: the table whose
- * tablespace a new partition gets.
+ * Makes new tables go to the declared tablespace, or else to production's, because a moved table
+ * must not return to the default. `like`: the table whose tablespace a new partition gets. Returns
+ * true if that changed the session's default.
  */
-export const wantedTablespace = async (
-  client: Client,
-  names: TableNames,
-  like = names,
-): Promise<string | undefined> => {
+const enterTablespace = async (client: Client, names: TableNames, like: TableNames): Promise<boolean> => {
   const { rows } = await askPrepared(
     client,
-    `select place from (
+    `select set_config('default_tablespace', place, false) from (
         select coalesce($1::text, (select case c.reltablespace when 0 then '' else ${nameOf('c.reltablespace')} end
             from unnest(array[$2, $3]::text[]) with ordinality as n (name, rank) join pg_class c on c.oid = to_regclass(n.name)
             order by n.rank limit 1)) as name
@@ -61,25 +57,17 @@ export const wantedTablespace = async (
       where place <> current_setting('default_tablespace')`,
     [names.attributes?.tablespace ?? null, productionName(names), productionName(like)],
   );
-  return rows[0]?.place;
+  return rows.length > 0;
 };
 
-/** Calls `work`, which creates tables in this tablespace; undefined: in the default. */
-export const inTablespace = async <T>(
-  client: Client,
-  wanted: string | undefined,
-  work: () => Promise<T>,
-): Promise<T> => {
-  if (wanted === undefined) return work();
-  await client.query(`set default_tablespace = ${quoteText(wanted)}`);
-  const made = await work();
-  await client.query('reset default_tablespace');
-  return made;
-};
-
+/** Calls `work`, which creates tables, in the tablespace of the table. */
 export const inTablespaceOf = async <T>(
   client: Client,
   names: TableNames,
   work: () => Promise<T>,
-  like?: TableNames,
-): Promise<T> => inTablespace(client, await wantedTablespace(client, names, like), work);
+  like = names,
+): Promise<T> => {
+  const [isOther, made] = await askTogether(client, () => [enterTablespace(client, names, like), work()]);
+  if (isOther) await client.query('reset default_tablespace');
+  return made;
+};

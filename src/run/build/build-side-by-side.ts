@@ -17,7 +17,7 @@ import { withRecords } from '../name-records.ts';
 import { bringingTo } from './bringing.ts';
 import { buildOne } from './build.ts';
 import type { Alongside, Task } from './build-partitions.ts';
-import { dropBuilt, ensureBuildSchema } from './empty-schema.ts';
+import { dropBuilt, renewBuildSchema } from './empty-schema.ts';
 import { withStagedStatistics } from './staged-statistics.ts';
 
 type BuildTable = (context: RunContext, table: TableSpec, alongside: Alongside) => Promise<void>;
@@ -154,12 +154,12 @@ export const buildTables = async (
   loadSeconds: ReadonlyMap<string, number>,
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
-  await askTogether(client, () => [relaxCommits(client), dropBuilt(context)]);
   const names = spec.tables.map(({ name }) => name);
   const [publications] = await askTogether(client, () => [
     publicationsOf(client, spec.schema, names),
+    relaxCommits(client),
     // If rows were loaded directly into new tables, the build schema was checked before the load.
-    ...(directTables(spec).length === 0 ? [ensureBuildSchema(context)] : []),
+    directTables(spec).length === 0 ? renewBuildSchema(context) : dropBuilt(context),
   ]);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>

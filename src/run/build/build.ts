@@ -17,7 +17,7 @@ import type { BuildWhat } from '../../core/model.ts';
 import { mentions } from '../../publish/table/table-order.ts';
 import { distribute, isDistributed } from '../../publish/table/distribution.ts';
 import { createAs } from '../../publish/table/storage.ts';
-import { inTablespace, wantedTablespace } from '../../publish/table/tablespace.ts';
+import { inTablespaceOf } from '../../publish/table/tablespace.ts';
 import { aroundSql, buildError, setNotNull } from '../../publish/aside/build-table.ts';
 import {
   besideName,
@@ -34,7 +34,6 @@ import { modeOf, waysOf } from '../../publish/modes/registry.ts';
 import { publishedColumns, type BuiltTable, type DeclaredTable } from '../../publish/table/tables.ts';
 import { transformError, type SqlText } from '../../db/sql-file.ts';
 import type { BuildContext, Work } from '../context.ts';
-import { landsDirectly } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 import type { Bringing } from './bringing.ts';
 import { buildPartitions, rehearsePartitions, type Alongside } from './build-partitions.ts';
@@ -132,15 +131,16 @@ const together = async (
   fillTable: () => Promise<Filled>,
   complete?: () => Promise<void>,
 ): Promise<Filled> => {
-  if (sql === undefined)
-    return withOwnTransaction(client, async (beginning, ending) => {
-      const [, filled] = await askTogether(client, () => [runQuery(client, beginning), fillTable()]);
-      await complete?.();
+  const inOne = <T>(first: () => Promise<T>, then?: () => Promise<void>): Promise<T> =>
+    withOwnTransaction(client, async (beginning, ending) => {
+      const [, made] = await askTogether(client, () => [runQuery(client, beginning), first()]);
+      await then?.();
       await runQuery(client, ending);
-      return filled;
+      return made;
     });
+  if (sql === undefined) return inOne(fillTable, complete);
   const filled = await fillTable();
-  await complete?.();
+  if (complete !== undefined) await inOne(complete);
   return filled;
 };
 
@@ -230,13 +230,11 @@ export const buildOne = async (
     partitionBy !== undefined && (extent === 'whole' || names.mode.replacesPartitions === true);
   const build = isPartitioned ? buildPartitioned : buildWhole;
   const isCopied = (isPartitioned || extent === 'whole') && isRehearsal !== true;
-  const [[byHand], place] = await askTogether(context.client, () => [
-    isCopied ? findByHand(context.client, [names]) : Promise.resolve([]),
-    wantedTablespace(context.client, names),
+  const { client } = context;
+  const [[byHand], filled] = await askTogether(client, () => [
+    isCopied ? findByHand(client, [names]) : Promise.resolve([]),
+    inTablespaceOf(client, names, () => build(context, table, names, bringing, alongside)),
   ]);
-  const filled = await inTablespace(context.client, place, () =>
-    build(context, table, names, bringing, alongside),
-  );
   return {
     ...names,
     keep,
@@ -253,16 +251,11 @@ export const buildOne = async (
  * Fills a table from typed staging. Only counts rows that COPY loaded into the table itself, or
  * that publishing copies from staging.
  */
-const fillTyped = async (
-  { client, spec }: Work,
-  table: SourceTableSpec,
-  names: DeclaredTable,
-): Promise<Filled> => {
+const fillTyped = ({ client, spec }: Work, table: SourceTableSpec, names: DeclaredTable): Promise<Filled> => {
   const staging = stagingTable(spec.name, table.name);
-  const filled = await modeOf(names).fillTable({ client, table, names, staging });
   const required = publishedColumns(table).flatMap(({ name, nullable }) => (nullable ? [] : [name]));
-  if (required.length > 0 && !landsDirectly(table)) await runQuery(client, setNotNull(names, required));
-  return filled;
+  const whenCreated = required.length > 0 ? [setNotNull(names, required)] : [];
+  return modeOf(names).fillTable({ client, table, names, staging, whenCreated });
 };
 
 const fill = async (

@@ -13,6 +13,7 @@ import { productionName } from '../../db/names.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { watchShapes } from '../../publish/gone.ts';
 import { ProductionChanged } from '../../publish/table/production.ts';
+import { askTogether } from '../../db/client.ts';
 import { isPassing } from '../../publish/refusals.ts';
 import type { RunContext, Work } from '../context.ts';
 import { stopIfAsked } from '../../core/stop.ts';
@@ -103,11 +104,15 @@ export const untilPublished = async (
   };
   for (let number = 1; ; number += 1) {
     stopIfAsked(context);
-    const haveChanged = await watchShapes(client, built);
+    let watching: ReturnType<typeof watchShapes> | undefined;
     try {
-      await attempt(locksmith, announce, untimed);
+      await askTogether(client, () => [
+        (watching = watchShapes(client, built)),
+        attempt(locksmith, announce, untimed),
+      ]);
       return;
     } catch (cause) {
+      const haveChanged = await watching!;
       // If tables were changed, the next attempt plans again. Proved by
       // test/modes/publish-protects.test.ts, "moved".
       const error = isPassing(cause) || !(await haveChanged(cause)) ? cause : new ProductionChanged();

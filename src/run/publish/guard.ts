@@ -2,7 +2,7 @@
 
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
 import type { Guard } from '../../core/declaration.ts';
-import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { askTogether, runQuery, withTransaction, type Client } from '../../db/client.ts';
 import { countRows } from '../../db/rows.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
@@ -39,20 +39,36 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `${schema}.${table}: partitions were dropped, detached or attached since run ${run}, which left it with ${plural(rows, 'row')}; ` +
   `it has ${formatCount(counted)}`;
 
+/** Rows that runs recorded for the tables. Null: none did; undefined: production has no table. */
+export const recordedRows = (
+  client: Client,
+  plans: readonly PublishPlan[],
+): Promise<(Recorded | null | undefined)[]> =>
+  askTogether(client, () =>
+    plans.map(async ({ table }): Promise<Recorded | null | undefined> => {
+      const [found] = (await runQuery(client, selectRecorded(table.schema, table.table))).rows;
+      return found?.recorded;
+    }),
+  );
+
 /**
  * Uses the recorded rows if the table still has the same partitions. Counts rows before it refuses:
  * rows that people deleted are no loss of this run. Proved by
  * test/modes/dropped-partitions.test.ts.
  */
-const measure = async (client: Client, guard: Guard, { table, strategy }: PublishPlan): Promise<Measured> => {
+const measure = async (
+  client: Client,
+  guard: Guard,
+  { table, strategy }: PublishPlan,
+  found: Recorded | null | undefined,
+): Promise<Measured> => {
   const measured = (before: number | null): Measured => ({
     before,
     after: strategy.rowsAtLeast(table, before),
     replaced: table.touched?.rows ?? before ?? 0,
   });
-  const [found] = (await runQuery(client, selectRecorded(table.schema, table.table))).rows;
   if (found === undefined) return measured(null);
-  const recorded: Recorded | null = found.recorded;
+  const recorded = found;
   if (recorded?.isWhole === true && isPassed(guard, measured(recorded.rows))) return measured(recorded.rows);
   const counted = await countProduction(client, table);
   const isOther = recorded?.isWhole === false && recorded.rows !== counted;
@@ -78,8 +94,12 @@ export const rowsInProduction = async (
   plans: readonly PublishPlan[],
 ): Promise<ReadonlyMap<string, number | null>> => {
   const rows = new Map<string, number | null>();
-  for (const plan of plans)
-    rows.set(plan.table.table, (await measure(client, { rowsMin: 0, shrinkMaxPercent: 100 }, plan)).before);
+  const recorded = await recordedRows(client, plans);
+  for (const [place, plan] of plans.entries())
+    rows.set(
+      plan.table.table,
+      (await measure(client, { rowsMin: 0, shrinkMaxPercent: 100 }, plan, recorded[place])).before,
+    );
   return rows;
 };
 
@@ -90,13 +110,14 @@ export const rowsInProduction = async (
 export const checkGuards = async (
   { client, spec, allowShrink, report }: RunContext,
   plans: readonly PublishPlan[],
+  recorded: Awaited<ReturnType<typeof recordedRows>>,
 ): Promise<ReadonlyMap<string, number | null>> => {
   const rowsBefore = new Map<string, number | null>();
   const problems: { readonly table: string; readonly text: string }[] = [];
-  for (const plan of plans) {
+  for (const [place, plan] of plans.entries()) {
     const { table } = plan.table;
     const { guard } = spec.tables.find(({ name }) => name === table)!;
-    const measured = await measure(client, guard, plan);
+    const measured = await measure(client, guard, plan, recorded[place]);
     rowsBefore.set(table, measured.before);
     if (measured.otherParts !== undefined) report.emit({ type: 'notice', message: measured.otherParts });
     if (!isPassed(guard, measured)) problems.push({ table, text: refusalText(guard, plan.table, measured) });

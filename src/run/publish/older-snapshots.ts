@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whyStopped } from '../../ledger/run/run-end.ts';
 import { runStanding } from '../../ledger/run/ledger.ts';
+import { askTogether } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { SnapshotHolder } from '../../core/model.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
@@ -90,8 +91,12 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
    * Waits for older snapshots. If they do not end, keeps small tables in place, unless that failed
    * (`isTried`).
    */
-  const planPastOlder = async (plans: readonly PublishPlan[], waitMs: number, isTried: boolean) => {
-    const before = await watch();
+  const planPastOlder = async (
+    plans: readonly PublishPlan[],
+    before: readonly SnapshotHolder[],
+    waitMs: number,
+    isTried: boolean,
+  ) => {
     if (before.length === 0) return plans;
     const mayStay =
       !isTried &&
@@ -112,7 +117,10 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
   };
 
   return async (): Promise<readonly PublishPlan[]> => {
-    const plans = await planPublish(client, built, { looks: isFirst, stays });
+    const [plans, holders] = await askTogether(client, () => [
+      planPublish(client, built, { looks: isFirst, stays }),
+      watch(),
+    ]);
     const isAnnounced = !isFirst;
     isFirst = false;
     const { snapshotWaitMs: waitMs } = spec;
@@ -126,6 +134,6 @@ export const createPlanner = (context: RunContext, built: readonly BuiltTable[],
     }
     if (mixed !== undefined && !isAnnounced)
       report.emit({ type: 'notice', message: mixedText(plans, mixed) });
-    return hasEmpty ? planPastOlder(plans, waitMs, mixed !== undefined) : plans;
+    return hasEmpty ? planPastOlder(plans, holders, waitMs, mixed !== undefined) : plans;
   };
 };

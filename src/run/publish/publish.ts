@@ -4,12 +4,12 @@ import { assertPublishing } from '../../ledger/run/epoch.ts';
 import { markPublished } from '../../ledger/run/ledger.ts';
 import { recordPartitions } from '../../ledger/production/published-tables.ts';
 import { whyStopped } from '../../ledger/run/run-end.ts';
-import { askTogether, ensureSchema, runQuery, withTransaction } from '../../db/client.ts';
+import { askTogether, ensureSchema, runQuery, runTogether, withOwnTransaction } from '../../db/client.ts';
 import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { boundWaits, lockPublishing, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, productionName } from '../../db/names.ts';
-import { checkPlanned, insertPublished, replacedText } from '../../publish/plan.ts';
+import { checkPlanned, insertPublished, replacedText, unlimitedWaits } from '../../publish/plan.ts';
 import { ChangedByHand } from '../../publish/table/by-hand.ts';
 import { insertKept, isKept } from '../../publish/modes/replace/keep.ts';
 import { lockViews } from '../../publish/table/views.ts';
@@ -24,7 +24,7 @@ import { owePublished } from '../../report/notify/events.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, type Complete } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
-import { checkGuards } from './guard.ts';
+import { checkGuards, recordedRows } from './guard.ts';
 import { withRecords } from '../name-records.ts';
 import { createPlanner } from './older-snapshots.ts';
 import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
@@ -74,27 +74,29 @@ const prepare = async (
   const { client, spec, epoch } = context;
   const [written, moved] = byWriting(plans);
   const names = plans.map(({ table }) => productionName(table));
+  const held = moved.filter(keepsWritersOut);
   const [, , { runId, copied, totals }] = await askTogether(client, () => [
     lockPublishing(client, names),
     assertPublishing(client, spec.name, epoch),
     begin(),
-    ensureSchema(client, spec.schema),
-  ]);
-  await ensureKept(context, plans);
-  const held = moved.filter(keepsWritersOut);
-  await askTogether(client, () => [
     lockQuietly(client, namesInProduction([...written, ...held]), namesInProduction(moved)),
     checkPlanned(client, plans),
     confirm?.() ?? Promise.resolve(),
+    ensureSchema(client, spec.schema),
   ]);
-  const applied = await applyAll(client, plans, copied, rowsBefore, locksmith);
-  await askTogether(client, () => [
-    runQuery(client, insertKept(runId, spec.name, plans)),
-    runQuery(client, insertPublished(runId, plans, rowsBefore, applied)),
-    record(runId, plans),
+  await ensureKept(context, plans);
+  const recordAll = (applied: Applied) =>
+    askTogether(client, () => [
+      runQuery(client, insertKept(runId, spec.name, plans)),
+      runQuery(client, insertPublished(runId, plans, rowsBefore, applied)),
+      record(runId, plans),
+      oweHook(context, runId),
+      owePublished(context, runId),
+    ]);
+  const [, applied] = await askTogether(client, () => [
+    runQuery(client, unlimitedWaits),
+    applyAll(client, plans, copied, rowsBefore, locksmith, recordAll),
   ]);
-  await oweHook(context, runId);
-  await owePublished(context, runId);
   return { ...applied, runId, totals };
 };
 
@@ -110,9 +112,11 @@ const commit = async (
   const { client } = context;
   const readersWait = plans.some(({ blocksReaders }) => blocksReaders);
   const viewNames = views.map(({ name }) => name);
-  await untilTaken([...viewNames, ...locked, ...touched], readersWait, async (names, queueMs) => {
+  const mark = async (): Promise<void> => {
     const marked = await runQuery(client, markPublished(runId, totals));
     if (marked.rowCount === 0) throw await whyStopped(client, runId);
+  };
+  const take = async (names: readonly string[], queueMs: number): Promise<void> => {
     const own = names.filter((name) => locked.includes(name));
     // These statements lock tables of other owners, which we may not be allowed to lock ourselves.
     // They get the same time limit.
@@ -130,7 +134,8 @@ const commit = async (
         'commit',
       ].join('\n'),
     );
-  }).catch((cause: unknown) => {
+  };
+  await untilTaken([...viewNames, ...locked, ...touched], readersWait, take, mark).catch((cause: unknown) => {
     throw publishRefusalOfAny(byWriting(plans)[1], publishingError(context, cause));
   });
 };
@@ -170,9 +175,13 @@ export const publishTables = async (
     if (judged?.by !== by) judged = { by, before: await occasion.judge(plans) };
     const { before } = judged;
     announce(plans.flatMap((one) => [one.strategy.notice(one), replacedText(context.spec.name, one)]));
-    await withTransaction(client, () => prepare(context, occasion, plans, before, locksmith), {
-      first: [{ text: `set local idle_in_transaction_session_timeout = ${frozenMs}` }, ...durable],
-      end: (prepared) => commit(context, plans, prepared, locksmith),
+    await withOwnTransaction(client, async (beginning) => {
+      const idle = { text: `set local idle_in_transaction_session_timeout = ${frozenMs}` };
+      const [, prepared] = await askTogether(client, () => [
+        runTogether(client, [beginning, idle, ...durable]),
+        prepare(context, occasion, plans, before, locksmith),
+      ]);
+      await commit(context, plans, prepared, locksmith);
     });
   });
 };
@@ -194,8 +203,12 @@ export const publishRun = async (
     await publishTables(context, built, {
       runId,
       judge: async (plans) => {
-        await askTogether(context.client, () => [confirm(), onPlanned(plans)]);
-        return checkGuards(context, plans);
+        const [, , recorded] = await askTogether(context.client, () => [
+          confirm(),
+          onPlanned(plans),
+          recordedRows(context.client, plans),
+        ]);
+        return checkGuards(context, plans, recorded);
       },
       confirm,
       begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),

@@ -5,7 +5,7 @@ import { countRows } from '../../../db/rows.ts';
 import { quoteNames, quoteName } from '../../../db/sql.ts';
 import { buildDeclared } from '../../aside/build-table.ts';
 import { createFilled } from '../../table/distribution.ts';
-import { createAs } from '../../table/storage.ts';
+import { createAs, createWith } from '../../table/storage.ts';
 import { publishedColumns, type BuiltTable } from '../../table/tables.ts';
 import { seeExchanged, writeEach } from '../beside.ts';
 import type { Mode, PartWays, PublishPlan, Strategy } from '../contract.ts';
@@ -95,15 +95,15 @@ const see: PartWays['see'] = (part, state, names, production) => {
 };
 
 /** Computes all versions of a new table. For an existing table, publishing does it later. */
-const fillTable: Mode['fillTable'] = async ({ client, table, names, staging }) => {
+const fillTable: Mode['fillTable'] = async ({ client, table, names, staging, whenCreated }) => {
   const columns = publishedColumns(table).map(({ name }) => name);
   const staged = await countRows(client, staging);
   const select = selectVersions(names, columns, staging);
   if (names.extent === 'whole') {
-    const rows = await createFilled(client, names, select);
+    const rows = await createFilled(client, names, select, whenCreated);
     return { rows, rowsFrom: builtName(names), staged, deletions: 0 };
   }
-  await client.query(`${createAs(names)} ${select} with no data`);
+  await createWith(client, { text: `${createAs(names)} ${select} with no data` }, whenCreated);
   return { rows: staged, rowsFrom: staging, staged, deletions: 0 };
 };
 

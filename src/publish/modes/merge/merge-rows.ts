@@ -1,11 +1,12 @@
 // Finds the rows that a run supplies for a merged table: the last record of each primary key.
 
-import { runQuery, type Client } from '../../../db/client.ts';
+import type { Client } from '../../../db/client.ts';
 import { countRows } from '../../../db/rows.ts';
 import { quoteName, quoteNames, quoteText } from '../../../db/sql.ts';
 import { codeOf, EtlError } from '../../../core/errors/errors.ts';
 import { createShape } from '../../aside/build-table.ts';
 import { createFilled } from '../../table/distribution.ts';
+import { createWith } from '../../table/storage.ts';
 import { isDeletion } from './merge-sql.ts';
 import { besideName, builtName, mergeColumns } from '../../../db/names.ts';
 import { publishedColumns } from '../../table/tables.ts';
@@ -74,10 +75,11 @@ const lastRecords = async (staged: Staged): Promise<Merged> => {
 };
 
 const createMerged = async (staged: Staged): Promise<Merged> => {
-  const { client, names, columns, staging, isTwice } = staged;
+  const { client, names, columns, staging, isTwice, whenCreated } = staged;
   const records = isTwice ? `(${selectLast(staged)})` : staging;
   const select = `select ${quoteNames(columns)} from ${records} n where not ${isDeletion(names.mode, 'n')}`;
-  return { rowsFrom: builtName(names), rows: await createFilled(client, names, select), deletions: 0 };
+  const rows = await createFilled(client, names, select, whenCreated);
+  return { rowsFrom: builtName(names), rows, deletions: 0 };
 };
 
 const twiceMax = 5;
@@ -107,6 +109,7 @@ export const fillMerged: Mode['fillTable'] = async (work) => {
   if (isTwice && names.mode.merge!.twice === 'reject') await refuseTwice(work);
   const staged = { ...work, columns, records, isTwice };
   const filled = await (names.extent === 'whole' ? createMerged : lastRecords)(staged);
-  if (names.extent === 'part') await runQuery(client, createShape(names, columns, staging));
+  if (names.extent === 'part')
+    await createWith(client, createShape(names, columns, staging), work.whenCreated);
   return { ...filled, staged: records };
 };

@@ -10,7 +10,7 @@ import { isRefusal } from '../../../db/connect/server-error.ts';
 import { quoteNames } from '../../../db/sql.ts';
 import { EtlError } from '../../../core/errors/errors.ts';
 import { formatCount, plural } from '../../../core/wording.ts';
-import { completeStatistics } from '../../aside/build-table.ts';
+import { completeStatistics } from '../../aside/complete-statistics.ts';
 import type { Strategy } from '../contract.ts';
 import type { BuiltOver, Differences, Found, ReadState, Rebuilt } from '../../table/built-over.ts';
 import {

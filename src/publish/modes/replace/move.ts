@@ -1,13 +1,13 @@
 // Moves built tables into production's schema, under temporary names beside the old tables.
 
-import type { Client } from '../../../db/client.ts';
+import { askTogether, type Client } from '../../../db/client.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
 import { inheritGrants } from '../../table/grants.ts';
 import { builtName, productionName, type TableNames } from '../../../db/names.ts';
 import { oldIndexName } from './keep.ts';
 import { selectFingerprints } from '../../table/dependents.ts';
-import { ProductionChanged, readCatalogues, type ProductionTable } from '../../table/production.ts';
+import { ProductionChanged, foundCatalogues, type ProductionTable } from '../../table/production.ts';
 import type { BuiltState } from '../../table/table-state.ts';
 
 export interface Move {
@@ -30,13 +30,14 @@ const unlessTaken = async (client: Client, sql: string): Promise<void> => {
 export const inheritDefaults = async (client: Client, moves: readonly Move[]): Promise<void> => {
   if (moves.length === 0) return;
   const probe = productionName(moves[0]!.table);
-  await unlessTaken(client, `create table ${probe} ()`);
-  const { oid } = (await client.query('select $1::text::regclass::oid as oid', [probe])).rows[0];
-  await inheritGrants(
-    client,
-    moves.map(({ builtAs }) => ({ oid: builtAs.oid, oldOid: oid })),
-  );
-  await client.query(`drop table ${probe}`);
+  await askTogether(client, () => [
+    unlessTaken(client, `create table ${probe} ()`),
+    inheritGrants(
+      client,
+      moves.map(({ builtAs }) => ({ oid: builtAs.oid, oldOid: probe })),
+    ),
+    client.query(`drop table ${probe}`),
+  ]);
 };
 
 /** Renames the old indexes, for which readers do not wait: PostgreSQL, "ALTER INDEX". */
@@ -61,11 +62,11 @@ export const moveIn = (move: Move): readonly string[] => {
 };
 
 /** SQL that raises 40001 ("try the transaction again") if a table differs from the plan. */
-export const checkUnchanged = async (client: Client, moves: readonly Move[]): Promise<string> => {
+export const checkUnchanged = (client: Client, moves: readonly Move[]): string => {
   const expected = moves.flatMap(({ production }) => production?.fingerprint ?? []);
   const found = selectFingerprints(
     moves.map(({ table }) => table),
-    await readCatalogues(client),
+    foundCatalogues(client),
   );
   const body = `begin
     if array(select fingerprint from (${found}) found order by place) <> ${quoteText(`{${expected.join(',')}}`)}::text[] then

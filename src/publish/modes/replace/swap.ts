@@ -120,30 +120,32 @@ const nameSequences = (swap: BuiltOver): readonly string[] =>
     return `alter sequence ${quoteName(table.schema, waitingSequence(swap, index))} rename to ${quoteName(name)};`;
   });
 
-const prepareSwaps = async (client: Client, swaps: readonly BuiltOver[]): Promise<void> => {
+const prepareSwaps = (client: Client, swaps: readonly BuiltOver[]): Promise<unknown> => {
   const heirs = swaps.flatMap(({ builtAs, production }) =>
     production === undefined ? [] : [{ oid: builtAs.oid, oldOid: production.oid }],
   );
-  await inherit(client, heirs);
-  await inheritDefaults(
-    client,
-    swaps.filter(({ production }) => production === undefined),
-  );
-  // All names are freed first, because an index may get a name that another table's index had.
-  await client.query(
-    [
-      ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),
-      ...swaps.flatMap(freeNames),
-      ...swaps.flatMap(hideSequences),
-      ...swaps.flatMap(moveIn),
-      ...swaps.flatMap(returnNames),
-    ].join('\n'),
-  );
-  await inheritGrants(client, heirs);
+  return askTogether(client, () => [
+    inherit(client, heirs),
+    inheritDefaults(
+      client,
+      swaps.filter(({ production }) => production === undefined),
+    ),
+    // All names are freed first, because an index may get a name that another table's index had.
+    client.query(
+      [
+        ...swaps.flatMap(({ table }) => declaredOn(builtName(table), table, 'table')),
+        ...swaps.flatMap(freeNames),
+        ...swaps.flatMap(hideSequences),
+        ...swaps.flatMap(moveIn),
+        ...swaps.flatMap(returnNames),
+      ].join('\n'),
+    ),
+    inheritGrants(client, heirs),
+  ]);
 };
 
-const swapStatements = async (client: Client, swaps: readonly BuiltOver[]): Promise<readonly string[]> => [
-  await checkUnchanged(client, swaps),
+const swapStatements = (client: Client, swaps: readonly BuiltOver[]): readonly string[] => [
+  checkUnchanged(client, swaps),
   ...swaps.flatMap((swap) => dropKeys(swap, swaps)),
   ...swaps.flatMap((swap) => {
     const { table } = swap;
@@ -172,15 +174,18 @@ export const swap: Strategy = {
   rowsAtLeast: ({ rows }) => rows,
   notice: noticeOutside,
 
-  apply: async (client, plans) => {
-    const [last] = await askTogether(client, () => [
-      swapStatements(client, plans),
+  apply: (client, plans) => {
+    const move = () =>
       prepareSwaps(client, plans).catch((cause: unknown) => {
         throw publishRefusalOfAny(plans, cause);
-      }),
-    ]);
+      });
     const touched = plans.flatMap((plan) => keysOutside(plan, plans).map(({ target }) => target!));
-    return { locked: namesInProduction(plans), touched, last };
+    return Promise.resolve({
+      move,
+      locked: namesInProduction(plans),
+      touched,
+      last: swapStatements(client, plans),
+    });
   },
 
   oidInProduction: ({ builtAs }) => builtAs.oid,
