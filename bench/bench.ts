@@ -25,6 +25,7 @@ import { measureDistance } from './parts/distance.ts';
 import { measureEncoded } from './parts/encoded.ts';
 import { measureHistory } from './parts/history.ts';
 import { measureHttp } from './parts/http.ts';
+import { measureInto } from './parts/into.ts';
 import { decodeSpellings, measureMatrix, type Decoded } from './parts/matrix.ts';
 import { measureMonths } from './parts/months.ts';
 import { mergeParts } from './parts/merge.ts';
@@ -67,6 +68,7 @@ const parts: Readonly<Record<string, Measure>> = {
   months: measureMonths,
   ...mergeParts,
   history: measureHistory,
+  into: measureInto,
   'text-rows': measureTextRows,
   scaling: measureScaling,
   objects: measureObjects,
