@@ -26,6 +26,17 @@ const draw = (height: number, option: echarts.EChartsCoreOption): string => {
   }
 };
 
+/** A chart with panels of its own; the first of its titles is that of the whole. */
+export const drawChart = (
+  height: number,
+  title: string,
+  note: string,
+  { title: others, ...option }: echarts.EChartsCoreOption & { readonly title: readonly object[] },
+): string => {
+  const whole = base(title, note);
+  return draw(height, { ...whole, ...option, title: [whole['title'] as object, ...others] });
+};
+
 /** Horizontal bars, the first on top. */
 const categories = (names: readonly string[]) => ({
   type: 'category',

@@ -240,7 +240,9 @@ run_plan: said integer not null default 0
 run_plan: tables jsonb not null default '[]'::jsonb
 run_plan: trace_id text
 schedule: CHECK ((last_outcome = ANY (ARRAY['enqueued'::text, 'skipped'::text, 'missed'::text])))
+schedule: CREATE INDEX schedule_due ON etl.schedule USING btree (next_slot) WHERE ((NOT paused) AND (every IS NULL))
 schedule: CREATE INDEX schedule_job ON etl.schedule USING btree (job) WHERE (job IS NOT NULL)
+schedule: CREATE INDEX schedule_pending ON etl.schedule USING btree (name) WHERE (job_state = 'pending'::text)
 schedule: PRIMARY KEY (name)
 schedule: catch_up boolean not null
 schedule: cron text

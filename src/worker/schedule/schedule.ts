@@ -12,7 +12,7 @@ import type { SiteOptions } from '../options.ts';
 import { openSite, withBookkeeping } from '../site.ts';
 import { checkQueueName, rememberQueueNames } from '../queues.ts';
 import type { ScheduleHistoryOptions, Schedule, ScheduleOptions, ScheduleSlot } from './contract.ts';
-import { listSchedules, listSlots, scheduleOf, unknownSchedule } from './list.ts';
+import { listSchedules, listSlots, schedulesOf, unknownSchedule } from './list.ts';
 import { enqueuePending, isBusy } from './make-due.ts';
 import { readCalendar, type Calendar } from './slots.ts';
 import * as store from './store.ts';
@@ -106,7 +106,7 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
         lateAfterMs,
       };
       const query = store.upsertSchedule({ ...given, name, pipeline: pipeline.name, nextSlot });
-      return scheduleOf((await runQuery(client, query)).rows[0]);
+      return schedulesOf((await runQuery(client, query)).rows)[0]!;
     },
     true,
   );
