@@ -1,7 +1,8 @@
 // Runs the compiled `etl` as a user does, in a process of its own, and measures the whole of it and its load step.
 
 import { fileURLToPath } from 'node:url';
-import type { RunEvent, RunResult } from '../src/core/model.ts';
+import type { RunResult } from '../src/core/model.ts';
+import type { RunEvent } from '../src/core/run-event.ts';
 import { measured, runProgram, type Usage } from './measure.ts';
 import { treeSeconds } from './processes.ts';
 import type { BenchServer } from './server.ts';

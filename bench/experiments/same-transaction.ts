@@ -5,7 +5,7 @@ import { runProgram } from '../measure.ts';
 import { pipelinePath } from '../etl.ts';
 import { generate } from '../generate.ts';
 import { hourlyFiles } from '../hourly-files.ts';
-import type { RunEvent } from '../../src/core/model.ts';
+import type { RunEvent } from '../../src/core/run-event.ts';
 import { ask } from './connect.ts';
 import type { Experiment, Side } from './contract.ts';
 import { catalogueLogBytes, check, foreign, reset, schema, skip, type Lab } from './lab.ts';

@@ -5,8 +5,18 @@ export type Severity = (typeof severities)[number];
 
 /** A limit as a number of rows or records, or in percent of them. */
 export type RowLimit =
-  | { readonly kind: 'count'; readonly records: number }
-  | { readonly kind: 'percent'; readonly percent: number };
+  | {
+      /** The limit is a number. */
+      readonly kind: 'count';
+      /** Rows or records that are tolerated. */
+      readonly records: number;
+    }
+  | {
+      /** The limit is a share. */
+      readonly kind: 'percent';
+      /** Percent of all rows or records that are tolerated: 0.1 means one in a thousand. */
+      readonly percent: number;
+    };
 
 /** A test of a table, as a pipeline declares it. */
 export interface TestSpec {
@@ -35,9 +45,13 @@ export interface FailingRow {
 
 /** The result of one data test. */
 export interface DataTestResult {
+  /** Table that was tested. */
   readonly table: string;
+  /** Name of the test, unique in its table. */
   readonly test: string;
+  /** Which function of `expect` made the test, such as 'unique'. */
   readonly kind: string;
+  /** What a failure means: 'error' prevents publishing, 'warn' is only reported. */
   readonly severity: Severity;
   /** warned: the test failed, but its severity is 'warn'. */
   readonly outcome: 'passed' | 'warned' | 'failed';
@@ -47,5 +61,6 @@ export interface DataTestResult {
   readonly problem: string | null;
   /** Some of the failing rows, in no particular order. */
   readonly rows: readonly FailingRow[];
+  /** Duration of the test's queries, in seconds. */
   readonly seconds: number;
 }

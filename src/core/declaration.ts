@@ -4,11 +4,13 @@ import type { ArrivalSpec } from './arrival.ts';
 import type { ConstraintSpec } from './constraint.ts';
 import type { RowLimit, TestSpec } from './data-test.ts';
 import type { Dialect } from './dialect.ts';
+import type { FieldRef, FilterSpec } from './filter.ts';
 import type { HooksSpec, SqlFile } from './hook.ts';
 import type { Receiver } from './notification.ts';
 import type { AttributesSpec, IndexSpec, PartitionSpec } from './shape.ts';
 
 export type { Dialect, LineEnd } from './dialect.ts';
+export type { FieldRef, FilterSpec } from './filter.ts';
 export { partitionUnits, type IndexSpec, type PartitionSpec, type PartitionUnit } from './shape.ts';
 
 /** Options of csv() for one kind of source, such as `headers` for HTTP. The source checks them. */
@@ -67,12 +69,6 @@ export interface ColumnSchema {
 }
 
 /**
- * Names a field by its header, its position from 1, or several possible headers (`from`). With
- * `path`, the value is a part of the file's path.
- */
-export type FieldRef = string | number | { readonly from: readonly string[] } | { readonly path: RegExp };
-
-/**
  * Columns that say where a row comes from. _file: id in etl.source_file ·
  * _line: first line of the record, from 1 · _loaded_at: start of the run · _run: id of the run.
  */
@@ -103,17 +99,6 @@ export interface ColumnSpec {
   readonly checks: readonly ColumnCheck[];
   readonly schema: ColumnSchema | undefined;
 }
-
-/** A condition on a record. Fields are trimmed, and a text that means null counts as absent. */
-export type FilterSpec =
-  | { readonly kind: 'present'; readonly header: FieldRef }
-  | { readonly kind: 'oneOf'; readonly header: FieldRef; readonly values: readonly string[] }
-  | {
-      readonly kind: 'when';
-      readonly headers: readonly FieldRef[];
-      /** Keys of `fields` are headers or positions; for a field with `from`, its first header. */
-      readonly test: (fields: Readonly<Record<string, string | null>>) => boolean;
-    };
 
 /**
  * Stored to split rejects into fields later: all dialects of a table's files, and the fields that
@@ -152,8 +137,13 @@ export const evolveChoices = ['keep', 'refuse', 'add', 'retype'] as const;
 export type Evolve = (typeof evolveChoices)[number];
 
 export interface AppendSpec {
+  /** 'append': a run adds the rows of new files. */
   readonly mode: 'append';
+  /**
+   * For a file that changed since it was loaded: fail (default), replace its rows, or ignore it.
+   */
   readonly changed: (typeof changedChoices)[number];
+  /** For the rows of a file that is no longer listed: keep them (default), or delete them. */
   readonly gone: (typeof goneChoices)[number];
 }
 
@@ -179,7 +169,12 @@ export interface MergeSpec {
 /** Keeps every version of a row, with the time range in which it was valid. */
 export interface HistorySpec {
   readonly mode: 'history';
+  /**
+   * For a file that changed since it was loaded: fail (default), load its records again, or ignore
+   * it.
+   */
   readonly changed: (typeof changedChoices)[number];
+  /** Rows of a file that is no longer listed are always kept. */
   readonly gone: 'keep';
   /** Name of the added column with the time at which a version begins. */
   readonly from: string;

@@ -5,6 +5,7 @@ export type LineEnd = 'lf' | 'crlf' | 'cr';
 
 /** How a CSV file is written. Delimiter, quote, escape and comment are characters. */
 export interface Dialect {
+  /** Character between fields. */
   readonly delimiter: string;
   /** Character around fields; null: quotes are data. */
   readonly quote: string | null;

@@ -8,10 +8,13 @@
  * its rows were deleted on request · gone: no longer listed.
  */
 export interface FileState {
+  /** Table that the file belongs to. */
   readonly table: string;
   /** The name to give to `reload` and `unload`. */
   readonly file: string;
+  /** Absolute path on the machine that listed the file, or its URL. */
   readonly location: string;
+  /** How the file compares with production; the type's own description has the meanings. */
   readonly state:
     | 'in production'
     | 'moved'
@@ -28,6 +31,7 @@ export interface FileState {
   readonly records: number | null;
   /** Rows of the file in production. */
   readonly rows: number | null;
+  /** When the run that loaded the file was published; null if no run did. */
   readonly publishedAt: Date | null;
   /** Why a run would refuse the file, judged by its first bytes; null if it would not. */
   readonly problem: string | null;

@@ -90,9 +90,13 @@ export interface Lease {
 
 /** Counts of a chunk, a file or a table. records = copied + rejected + filtered, always. */
 export interface Counts {
+  /** Records that were read: copied + rejected + filtered. */
   readonly records: number;
+  /** Records that became rows. */
   readonly copied: number;
+  /** Records that could not be loaded, and are listed by `etl rejects`. */
   readonly rejected: number;
+  /** Records that the table's `filter` left out. */
   readonly filtered: number;
 }
 
@@ -151,17 +155,25 @@ export interface RunFailure {
   readonly pipeline: string | null;
   /** null: the run was not enqueued. */
   readonly job: string | null;
+  /** Queue that the run was taken from. */
   readonly queue: string;
+  /** Name of the machine on which it failed. */
   readonly host: string;
+  /** Id of the process in which it failed. */
   readonly pid: number;
+  /** Code of the error, such as ETL_JOB_INVALID. */
   readonly errorCode: string;
+  /** Message of the error. */
   readonly error: string;
+  /** When it failed. */
   readonly failedAt: Date;
 }
 
 /** Time of a step of a run. The steps of a run add up to its time. */
 export interface StepTime {
+  /** The step. Each step is listed once, however often it began. */
   readonly step: TimedStep;
+  /** Time spent in the step, in seconds. */
   readonly seconds: number;
 }
 
@@ -174,10 +186,15 @@ export type RowChanges = Readonly<Record<RowChange, number>>;
 
 /** What a run did to a table. */
 export interface TableResult extends Counts {
+  /** Name of the table in the pipeline and in its schema. */
   readonly table: string;
+  /** Schema of the table in production. */
   readonly schema: string;
+  /** source: loaded from files · derived: made by SQL from other tables. */
   readonly kind: 'source' | 'derived';
+  /** Number of files that were read for the table. */
   readonly files: number;
+  /** Size of these files as stored, in bytes: before decompression. */
   readonly bytes: number;
   /** Seconds from the table's first chunk to its last, plus seconds to build it. */
   readonly seconds: number;
@@ -195,90 +212,42 @@ export interface TableResult extends Counts {
 
 /** A listed file that was not loaded, while the other files were. */
 export interface HeldFile {
+  /** Table that the file belongs to. */
   readonly table: string;
+  /** Name of the file: relative to the working directory if the file is below it. */
   readonly file: string;
+  /** Absolute path, or URL. */
   readonly location: string;
   /** An error code, such as ETL_FILE_NOT_READY; `problem` is its message. */
   readonly code: string;
+  /** Why the file was not loaded. */
   readonly problem: string;
 }
 
+/** What a run did: the result of runPipeline and loadFiles, and of the event `finished`. */
 export interface RunResult {
+  /** Number of the run in etl.run. If `outcome` is 'unchanged': of the last published run. */
   readonly runId: number;
+  /** Name of the pipeline that the run belongs to. */
   readonly pipeline: string;
   /** unchanged: run `runId` has published the same files and definition, so nothing was done. */
   readonly outcome: 'published' | 'unchanged';
   /** When run `runId` was published. */
   readonly publishedAt: Date;
+  /** One result for each table of the pipeline, in declared order. */
   readonly tables: readonly TableResult[];
+  /** Where the time went. The steps add up to `seconds`. */
   readonly steps: readonly StepTime[];
+  /** Duration from connecting to the end, in seconds. */
   readonly seconds: number;
   /** Present if the server was the embedded one. */
   readonly embedded?: true;
   /** Bytes of write-ahead log that all sessions wrote during the run; missing if not readable. */
   readonly serverWalBytes?: number;
+  /** Measurements of the run. Present only with the option `profile`. */
   readonly profile?: RunProfile;
   /** Present if files were held back: they are tried again when they change. */
   readonly held?: readonly HeldFile[];
   /** Present if tables have data tests. */
   readonly tests?: readonly DataTestResult[];
 }
-
-/** A session or standby whose snapshot is older than the new tables: it would see them empty. */
-export interface SnapshotHolder {
-  /** Process of the session; null: a replication slot without a known connection. */
-  readonly pid: number | null;
-  readonly user: string | null;
-  readonly application: string | null;
-  /** Start of the transaction or connection, ISO 8601; null: not known. */
-  readonly since: string | null;
-  readonly isStandby: boolean;
-}
-
-/** Events of a run, roughly in this order. `etl run --json` prints each as one line. */
-export type RunEvent =
-  | {
-      readonly type: 'started';
-      readonly runId: number;
-      readonly pipeline: string;
-      readonly server: string;
-      readonly workers: number;
-    }
-  | {
-      readonly type: 'planned';
-      readonly tables: readonly {
-        readonly table: string;
-        readonly kind: 'source' | 'derived';
-        readonly files: number;
-        readonly bytes: number;
-      }[];
-    }
-  | { readonly type: 'step'; readonly step: RunStep }
-  /** Totals of a table so far, at most ten times a second. */
-  | ({
-      readonly type: 'progress';
-      readonly table: string;
-      readonly bytes: number;
-      readonly bytesTotal: number;
-    } & Counts)
-  | { readonly type: 'loaded'; readonly table: string; readonly seconds: number }
-  | { readonly type: 'building'; readonly table: string; readonly what: BuildWhat }
-  | { readonly type: 'notice'; readonly message: string }
-  /** An unfinished run is continued. The counts are what the run has already loaded. */
-  | { readonly type: 'resumed'; readonly runId: number; readonly chunks: number; readonly records: number }
-  /** The server cannot be reached. The run waits `waitMs` at most. */
-  | { readonly type: 'waiting'; readonly problem: string; readonly waitMs: number }
-  /** Publishing waits up to `waitMs` for these sessions. Sent again when the sessions change. */
-  | {
-      readonly type: 'snapshots';
-      readonly holders: readonly SnapshotHolder[];
-      readonly waitMs: number;
-    }
-  /** The server is back. The counts are what must be loaded again: 0 unless the server crashed. */
-  | {
-      readonly type: 'recovered';
-      readonly crashed: boolean;
-      readonly chunks: number;
-      readonly records: number;
-    }
-  | { readonly type: 'finished'; readonly result: RunResult };

@@ -32,7 +32,9 @@ export type Times = { -readonly [Key in keyof LoadTimes]: number };
 
 /** How busy the run's machine was during a step: shares of all its cores, from 0 to 1. */
 export interface MachineUse {
+  /** Step of the run that was measured. */
   readonly step: RunStep;
+  /** Number of cores of the machine. */
   readonly cores: number;
   /** CPU share of all processes. */
   readonly busy: number;
@@ -45,14 +47,29 @@ export interface MachineUse {
 /** How the time of a run was spent. */
 export interface RunProfile {
   /** Sums of the times of all workers, by table. */
-  readonly load: readonly ({ readonly table: string } & LoadTimes)[];
-  readonly build: readonly {
+  readonly load: readonly ({
+    /** Table that was loaded. */
     readonly table: string;
+  } & LoadTimes)[];
+  /** How long each part of each new table took to build. */
+  readonly build: readonly {
+    /** Table that was built. */
+    readonly table: string;
+    /** Part of the table. */
     readonly what: BuildWhat;
+    /** Duration in seconds. */
     readonly seconds: number;
   }[];
   /** What the run's sessions on the server were doing, sampled. Shares of a step add up to 1. */
-  readonly server: readonly { readonly step: RunStep; readonly doing: string; readonly share: number }[];
+  readonly server: readonly {
+    /** Step of the run that was sampled. */
+    readonly step: RunStep;
+    /** 'running', 'waiting for etl' (for bytes from us), or a wait event of pg_stat_activity. */
+    readonly doing: string;
+    /** Share of the step's samples, from 0 to 1. */
+    readonly share: number;
+  }[];
+  /** How busy the run's machine was in each step. */
   readonly machine: readonly MachineUse[];
   /** Sentences for people: what limited the run, and what would make it faster. */
   readonly advice: readonly string[];

@@ -2,7 +2,9 @@
 
 /** Names an environment variable with a secret. The value is read when needed, and never stored. */
 export interface Secret {
+  /** Marks a secret from the environment, as made by env(). */
   readonly kind: 'env';
+  /** Name of the environment variable that holds the secret. */
   readonly name: string;
 }
 

@@ -2,7 +2,8 @@
 
 import type { LoadedChunkRow } from '../ledger/run/ledger.ts';
 import { progressIntervalMs } from '../core/limits.ts';
-import type { Counts, RunEvent, SourceFile } from '../core/model.ts';
+import type { Counts, SourceFile } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
 

@@ -3,6 +3,7 @@
 
 import type { SiteOptions } from '../worker/options.ts';
 
+/** Options of createPage. */
 export interface PageOptions extends SiteOptions {
   /** Path at which the host serves the page, such as '/etl'. Default: '/'. */
   readonly basePath?: string;
@@ -22,15 +23,19 @@ export interface PageOptions extends SiteOptions {
 
 /** An action that a visitor asks for. */
 export interface PageAction {
+  /** What the visitor wants to do; 'board' is any action of BullMQ's board. */
   readonly action: 'cancel' | 'retry' | 'run' | 'pause' | 'resume' | 'board';
+  /** What the action is about. It says how to read `subject`. */
   readonly kind: 'run' | 'schedule' | 'pipeline' | 'queue';
   /** Number of a run, name of a schedule or pipeline, or the request of BullMQ's board. */
   readonly subject: string;
   /** What `PageControl.user` returned for the request. */
   readonly user: string | undefined;
+  /** The request with the action, as the page received it. */
   readonly request: Request;
 }
 
+/** What visitors may do, and who they are: the option `control` of createPage. */
 export interface PageControl {
   /** Folder of the pipelines that visitors can run. Default: no pipelines. */
   readonly pipelines?: string;
@@ -40,6 +45,7 @@ export interface PageControl {
   readonly allow?: (action: PageAction) => boolean | Promise<boolean>;
 }
 
+/** The page for a service that exists: the result of createPage. */
 export interface EtlPage {
   /** `env`: second argument of @hono/node-server's adapter, with the sender's address. */
   readonly fetch: (request: Request, env?: object) => Promise<Response>;

@@ -2,10 +2,11 @@
 
 export { expect } from '../publish/data-tests/registry.ts';
 export { EtlError } from '../core/errors/errors.ts';
-export { column, path } from './declare/column.ts';
+export { column } from './declare/column.ts';
 export { csv } from './declare/csv.ts';
 export { definePipeline } from './define-pipeline.ts';
 export { env } from './declare/env.ts';
+export { path } from './declare/field.ts';
 export { oneOf, present, when } from './declare/filter.ts';
 export { index } from './declare/index-definition.ts';
 export { slack, webhook } from './declare/notify.ts';

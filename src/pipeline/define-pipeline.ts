@@ -23,17 +23,29 @@ declare const paramTypes: unique symbol;
 
 /** A pipeline made by definePipeline: frozen, and not yet bound to parameters. */
 export interface Pipeline<Declared extends Tables = any, Params = any> {
+  /** Marks a pipeline, as made by definePipeline(). */
   readonly kind: 'pipeline';
   readonly [pipelineBrand]: true;
   readonly [tableTypes]?: Declared;
   readonly [paramTypes]?: Params;
+  /** Name of the pipeline in commands, logs and staging tables. */
   readonly name: string;
+  /** Schema of the production tables. */
   readonly schema: string;
+  /** Schemas in which the author's SQL finds unqualified names, after the pipeline's own tables. */
   readonly searchPath: readonly string[];
+  /** Rejected records that a run tolerates in all tables together; undefined: no such limit. */
   readonly rejectLimit?: RejectLimit | undefined;
+  /**
+   * How long publishing waits for sessions with older snapshots, in milliseconds; false: not at
+   * all.
+   */
   readonly snapshotWaitMs?: number | false | undefined;
+  /** SQL files and functions that a run calls at certain points; undefined: none. */
   readonly hooks?: HooksSpec | undefined;
+  /** Receivers of notifications about the pipeline's runs; undefined: none. */
   readonly notify?: readonly Receiver[] | undefined;
+  /** Zod schema of the parameters; undefined: the pipeline has none. */
   readonly params: z.ZodObject | undefined;
   /** The declared tables, unchecked: an object, or a function of the parameters that returns it. */
   readonly tables: unknown;

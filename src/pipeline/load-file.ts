@@ -80,7 +80,9 @@ const thrownAt = async (thrown: Error, file: string): Promise<string | undefined
   return [frame.path, original?.line, original?.column].filter((part) => part !== undefined).join(':');
 };
 
+/** A pipeline file that was imported: the result of loadPipelineFile. */
 export interface LoadedPipeline {
+  /** The default export of the file. */
   readonly pipeline: Pipeline;
   /** Directory of the pipeline file. Paths of SQL files are relative to this directory. */
   readonly directory: string;

@@ -5,7 +5,7 @@
 // sessions, and so do we. Proved by test/modes/snapshots.test.ts.
 
 import type { Client } from '../db/client.ts';
-import type { SnapshotHolder } from '../core/model.ts';
+import type { SnapshotHolder } from '../core/run-event.ts';
 
 interface Found extends SnapshotHolder {
   /** Virtual transaction and xmin of the session's snapshot; null: the session does not matter. */

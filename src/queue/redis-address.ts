@@ -11,6 +11,7 @@ export interface RedisOptions {
   readonly url: string;
   /** Set if the hosts are Sentinels: the name of the master that they watch. */
   readonly sentinel?: string | undefined;
+  /** Password of the Sentinels, if it is not that of the server. Default: none. */
   readonly sentinelPassword?: string | undefined;
   /** True if the hosts are nodes of a Cluster. */
   readonly cluster?: boolean | undefined;

@@ -3,7 +3,7 @@
 import { keepNotices, noticesKept, type Notice, type Said } from '../ledger/run/run-story.ts';
 import type { Client } from '../db/client.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RunEvent } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import { noticeOf } from './notice.ts';
 
 /** The caller must call `onSaved` after it has saved the notices. */

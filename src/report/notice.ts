@@ -1,6 +1,6 @@
 // Turns some events into notices: lines for the terminal, the page and the ledger.
 
-import type { RunEvent, SnapshotHolder } from '../core/model.ts';
+import type { RunEvent, SnapshotHolder } from '../core/run-event.ts';
 import { formatSeconds } from '../core/amounts.ts';
 import { firstOf, plural } from '../core/wording.ts';
 

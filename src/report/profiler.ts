@@ -4,7 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../db/client.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RunEvent, RunStep } from '../core/model.ts';
+import type { RunStep } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import type { LoadTimes, RunProfile, Times, Measurements, MachineUse } from '../core/profile.ts';
 import { cpus } from 'node:os';
 import { rounded } from '../core/amounts.ts';

@@ -4,7 +4,8 @@
 import type { ServerAddress } from '../db/connect/address.ts';
 import { EtlError, messageOf } from '../core/errors/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { BuildWhat, RunEvent, RunStep, StepTime, TimedStep, TraceContext } from '../core/model.ts';
+import type { BuildWhat, RunStep, StepTime, TimedStep, TraceContext } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import type { LoadTimes, Measurements } from '../core/profile.ts';
 import type { Tracer } from './tracer.ts';
 import { traceRun, traceSegment, type SegmentTrace } from './run-trace.ts';
@@ -84,7 +85,9 @@ const createStepClock = (begin: number) => {
     [current, since] = [step, now];
     return before;
   };
-  /** Rounds the ends of steps, not their lengths, so that rounded steps add up to the rounded sum. */
+  /**
+   * Rounds the ends of steps, not their lengths, so that rounded steps add up to the rounded sum.
+   */
   const steps = (): readonly StepTime[] => {
     enter(current);
     let ms = 0;

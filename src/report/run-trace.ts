@@ -2,7 +2,8 @@
 //
 // run -> plan, load -> a chunk …, build -> a table …, publish
 
-import type { BuildWhat, Counts, Position, RunEvent, TraceContext } from '../core/model.ts';
+import type { BuildWhat, Counts, Position, TraceContext } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import type { LoadTimes } from '../core/profile.ts';
 import { startSpan, type Attributes, type Span } from './spans.ts';
 import type { Tracer } from './tracer.ts';

@@ -12,7 +12,8 @@ import {
   setOrdinals,
 } from '../ledger/run/take-over.ts';
 import { EtlError } from '../core/errors/errors.ts';
-import type { Lease, RunEvent, SourceFile } from '../core/model.ts';
+import type { Lease, SourceFile } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import { dropBuildSchema } from '../publish/aside/build-schema.ts';
 import { refuseStrangers } from '../db/session/access.ts';
 import { directTables, sourceNames, landsDirectly } from '../db/landing.ts';

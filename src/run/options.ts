@@ -6,7 +6,8 @@ import type { ConnectionOptions } from '../db/connect/connection.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { chunkBytesDefault, chunkBytesMax, waitMsDefault, workersMax } from '../core/limits.ts';
 import { silentLogger, type Logger } from '../core/logger.ts';
-import type { RunEvent, TraceContext } from '../core/model.ts';
+import type { TraceContext } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import type { Receiver } from '../core/notification.ts';
 import type { LoadTimes } from '../core/profile.ts';
 import { didYouMean } from '../core/nearest.ts';
@@ -28,6 +29,7 @@ export interface FromWorker {
   readonly parent?: TraceContext | undefined;
 }
 
+/** Options of runPipeline. A misspelt or invalid option is refused with ETL_USAGE. */
 export interface RunOptions {
   /** Connection string. Default: `connection`, then DATABASE_URL, PG*, the embedded server. */
   readonly databaseUrl?: string;
@@ -96,7 +98,12 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Stops the run after the chunks in flight. The next run continues it. */
   readonly drain?: AbortSignal;
+  /**
+   * Called with each event of the run. If it throws, the run ends with ETL_LISTENER. A promise that
+   * it returns is not awaited. Default: none.
+   */
   readonly onEvent?: (event: RunEvent) => void;
+  /** Receives messages for an operator; a logger of pino fits. Default: nothing is logged. */
   readonly logger?: Logger;
   /** OpenTelemetry tracer for spans of the run and its steps. Default: no spans. */
   readonly tracer?: Tracer;

@@ -9,7 +9,7 @@ import { retryOf } from '../db/retry.ts';
 import { asServerError } from '../db/connect/server-error.ts';
 import { codeOf, EtlError } from '../core/errors/errors.ts';
 import { recoveriesMax, waitFirstMs, waitStepMsMax } from '../core/limits.ts';
-import type { RunEvent } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import type { QueueBackend } from '../queue/backend.ts';
 import type { RunSettings } from './options.ts';
 import { connectionsNeeded } from '../db/session/facts.ts';

@@ -11,7 +11,8 @@ import { askTogether, runQuery, withClient, type Client } from '../db/client.ts'
 import { asServerError } from '../db/connect/server-error.ts';
 import { walPosition } from '../db/session/server-wal.ts';
 import { asEtlError, EtlError, messageOf } from '../core/errors/errors.ts';
-import { defaultQueue, type RunEvent, type RunResult } from '../core/model.ts';
+import { defaultQueue, type RunResult } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import { FilesHeld } from '../load/files-held.ts';
 import { heldError, recordHeld, reportFiles, type KnownHeld } from './files/held-files.ts';

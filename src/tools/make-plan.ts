@@ -7,7 +7,7 @@ import { withClient, withRollback, type Client } from '../db/client.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { asServerError } from '../db/connect/server-error.ts';
 import { EtlError } from '../core/errors/errors.ts';
-import type { RunEvent } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { meaningOf } from '../publish/modes/meanings.ts';
 import { namesOfTouched } from '../publish/modes/replace/touched.ts';

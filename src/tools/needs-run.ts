@@ -7,7 +7,7 @@ import { latestRun } from '../ledger/run/ledger.ts';
 import type { Client } from '../db/client.ts';
 import { lockHolder } from '../db/session/advisory-lock.ts';
 import { lockSpace } from '../db/connect/advisory-keys.ts';
-import type { RunEvent } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import { isFullRefresh, lookAtOutset } from '../run/outset.ts';
 import type { KnownHeld } from '../run/files/held-files.ts';
 import { planNeeded } from '../run/files/plan-sources.ts';

@@ -42,16 +42,23 @@ export interface RollbackOptions extends Pick<
 
 /** The result of a rollback: the published tables, and the run and files that it undid. */
 export interface RollbackResult {
+  /** Name of the pipeline whose tables were rolled back. */
   readonly pipeline: string;
   /** Id of the rollback's own run; null if production already was in the wanted state. */
   readonly runId: number | null;
   /** The run whose tables are in production now; 0 means the state before the first run. */
   readonly to: number;
+  /** The tables that were published again. */
   readonly tables: readonly {
+    /** Name of the table in the pipeline and in its schema. */
     readonly table: string;
+    /** Schema of the table in production. */
     readonly schema: string;
+    /** Rows in production before the rollback; null if not known. */
     readonly rowsBefore: number | null;
+    /** Rows in production after the rollback. */
     readonly rows: number;
+    /** How the table was published; docs/reference/events.md has the names. */
     readonly strategy: string;
   }[];
   /**

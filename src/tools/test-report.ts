@@ -14,8 +14,10 @@ export interface TestPipelineOptions extends Pick<
 
 /** Results of a pipeline's data tests on production. */
 export interface TestReport {
+  /** Name of the pipeline whose tables were tested. */
   readonly pipeline: string;
   /** The worst outcome of all tests. */
   readonly outcome: DataTestResult['outcome'];
+  /** The result of each test, table by table. */
   readonly tests: readonly DataTestResult[];
 }

@@ -21,6 +21,7 @@ import type { Site } from './find-site.ts';
 import { openSite } from './site.ts';
 import { checkQueueName, depthOfQueues, knownQueueNames } from './queues.ts';
 
+/** Options of enqueue. */
 export interface EnqueueOptions extends SiteOptions {
   /** Values for the pipeline's `params`. */
   readonly params?: Readonly<Record<string, unknown>>;
@@ -34,7 +35,9 @@ export interface EnqueueOptions extends SiteOptions {
   readonly dedupe?: string;
   /** The queue whose workers run it. Default: `default`. */
   readonly queue?: string;
+  /** Abandon an unfinished run of this pipeline instead of continuing it. Default: false. */
   readonly fresh?: boolean;
+  /** Load everything again even if files and definition are unchanged. Default: false. */
   readonly fullRefresh?: boolean;
   /** Tables that are published even with fewer rows than their `guard` allows. */
   readonly allowShrink?: readonly string[];
@@ -121,6 +124,7 @@ export const cancel = async (runId: number, options: SiteOptions = {}): Promise<
   });
 };
 
+/** Options of retry. */
 export interface RetryOptions extends SiteOptions, Pick<EnqueueOptions, 'allowShrink'> {}
 
 /**
@@ -146,6 +150,7 @@ export const retry = async (runId: number, options: RetryOptions = {}): Promise<
   return send(site, options, request, { queueName, delayMs: 0, priority: undefined, dedupe: undefined });
 };
 
+/** Options of queueState. */
 export interface QueueStateOptions extends SiteOptions {
   /** Default: all queues. */
   readonly queue?: string;

@@ -2,7 +2,7 @@
 
 import type { Gauge, Registry } from 'prom-client';
 import { chunkSecondsBuckets } from '../core/limits.ts';
-import type { RunEvent } from '../core/model.ts';
+import type { RunEvent } from '../core/run-event.ts';
 import type { LoadTimes } from '../core/profile.ts';
 import type { RunQueueDepths } from '../queue/run-queue-state.ts';
 import { createAsker, loadPromClient } from './scrape.ts';

@@ -16,10 +16,18 @@ export interface EtlClient {
 export interface SiteOptions {
   /** Made by `createClient`; instead of the server and the queue. Default: each call connects. */
   readonly client?: EtlClient;
+  /** Connection string. Default: `connection`, then DATABASE_URL, PG*, the embedded server. */
   readonly databaseUrl?: string;
+  /** The server as settings of node-postgres, instead of `databaseUrl`. */
   readonly connection?: ConnectionOptions;
+  /**
+   * Redis for the queue; false keeps the queue in PostgreSQL. Default: REDIS_URL, and without it
+   * PostgreSQL.
+   */
   readonly redis?: RedisOptions | false;
+  /** Receives messages for an operator; a logger of pino fits. Default: nothing is logged. */
   readonly logger?: Logger;
+  /** OpenTelemetry tracer for spans. Default: no spans. */
   readonly tracer?: Tracer;
 }
 

@@ -35,6 +35,7 @@ import { comingSlots } from './schedule/list.ts';
 import { createFailingLook, showStanding, type Standing } from './standing.ts';
 import { watchDatabase, watchQueues, type QueueWatch } from './watch.ts';
 
+/** Options of createWorker. */
 export interface WorkerOptions
   extends
     Omit<SiteOptions, 'client'>,
@@ -56,17 +57,22 @@ export interface WorkerOptions
   readonly registry?: Registry;
 }
 
+/** A running worker: the result of createWorker. It works until it is closed. */
 export interface EtlWorker {
   /** Names of the pipelines that the worker runs. */
   readonly pipelines: readonly string[];
+  /** Registry of prom-client with the worker's metrics, for a service that serves them itself. */
   readonly registry: Registry;
   /** Port of the health endpoints. */
   readonly healthPort: number | undefined;
   /**
    * Accepts no more work, finishes the current chunks and hands the run over; aborts them after the
-   * deadline (default: 25 s). Resolves when everything that the worker opened is closed.
+   * deadline. Resolves when everything that the worker opened is closed.
    */
-  readonly close: (options?: { readonly deadlineMs?: number }) => Promise<void>;
+  readonly close: (options?: {
+    /** Time for the chunks in flight, in milliseconds. Default: 25,000. */
+    readonly deadlineMs?: number;
+  }) => Promise<void>;
   /** Aborts all work at once; may be called after `close` to speed it up. */
   readonly abort: () => void;
 }

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, inject } from 'vitest';
-import type { RunEvent } from '../../src/core/model.ts';
+import type { RunEvent } from '../../src/core/run-event.ts';
 
 type EventType = RunEvent['type'];
 export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>;

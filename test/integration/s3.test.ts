@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import noaa from '../../pipelines/noaa.ts';
 import { column, csv, definePipeline, listFiles, runPipeline, verifyPipeline } from '../../src/index.ts';
-import type { RunEvent } from '../../src/core/model.ts';
+import type { RunEvent } from '../../src/core/run-event.ts';
 import type { KnownFile, Listing } from '../../src/input/sources/contract.ts';
 import { s3 } from '../../src/input/sources/s3/s3.ts';
 import { signedRequest } from '../../src/input/sources/s3/client.ts';

@@ -2,7 +2,8 @@
 
 import type { Logger } from '../../core/logger.ts';
 import { visibleJson, formatCount, plural } from '../../core/wording.ts';
-import type { RunEvent, RunStep } from '../../core/model.ts';
+import type { RunStep } from '../../core/model.ts';
+import type { RunEvent } from '../../core/run-event.ts';
 import { openBars } from './bars.ts';
 import {
   applyEvent,

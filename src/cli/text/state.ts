@@ -1,6 +1,7 @@
 // The state of a running run, calculated from its events. Every display draws this state.
 
-import type { RunEvent, RunStep } from '../../core/model.ts';
+import type { RunStep } from '../../core/model.ts';
+import type { RunEvent } from '../../core/run-event.ts';
 import { noticeOf } from '../../report/notice.ts';
 
 export interface ProgressDisplay {

@@ -21,6 +21,7 @@ export const catalogue = {
   ...pageErrors,
 } as const;
 
+/** All codes of EtlError. docs/reference/errors.md says what each means and what to do. */
 export type ErrorCode = keyof typeof catalogue;
 
 export type ErrorDetails = Readonly<Record<string, string | number | null | undefined>>;
@@ -44,11 +45,20 @@ const fill = (template: string, details: ErrorDetails): string =>
  * what to do, `exit` is the exit code of the command line, and `cause` is the original error.
  */
 export class EtlError extends Error {
+  /** Always 'EtlError', also for an error of another copy of sluice. */
   override readonly name = 'EtlError';
+  /**
+   * What went wrong: a code of docs/reference/errors.md, such as 'ETL_CONNECT'. Its meaning never
+   * changes.
+   */
   readonly code: ErrorCode;
+  /** The values that the message names, such as the file and the table. */
   readonly details: ErrorDetails;
+  /** What was kept, and what to do next. The command line prints it below the message. */
   readonly hint: string;
+  /** What may help without a person: 'never', loading the 'chunk' again, or a new 'run'. */
   readonly retry: RetryClass;
+  /** Exit code of the command line for this error. */
   readonly exit: number;
   /** Number of the run that the error ended; undefined: the run had no number yet. */
   run: number | undefined;

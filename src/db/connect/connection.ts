@@ -4,9 +4,16 @@
 export interface ConnectionOptions {
   /** URL or `keyword=value` pairs; overrules the other settings. */
   readonly connectionString?: string;
+  /**
+   * Host name, address, or directory of a Unix socket. Required unless PGHOST, PGHOSTADDR or
+   * PGSERVICE is set.
+   */
   readonly host?: string;
+  /** Default: PGPORT, otherwise 5432. */
   readonly port?: number;
+  /** Name of the database. Default: PGDATABASE, otherwise the name of the user. */
   readonly database?: string;
+  /** Role to connect as. Default: PGUSER, otherwise the user of the operating system. */
   readonly user?: string;
   /**
    * A function is called before each connection, for passwords that expire. With a function, no
@@ -17,5 +24,6 @@ export interface ConnectionOptions {
   readonly ssl?: boolean | object;
   /** Command-line options for the server process: `-c work_mem=64MB`. */
   readonly options?: string;
+  /** Longest wait for a connection, in milliseconds. Default: PGCONNECT_TIMEOUT. */
   readonly connectionTimeoutMillis?: number;
 }

@@ -7,8 +7,9 @@ import { isNot } from './refusal.ts';
 import { serverBoolean, spellingOption, spellingProblem, type SpellingOptions } from './server-spelling.ts';
 
 export interface BooleanOptions extends SpellingOptions {
-  /** Texts that mean true and false. Default: PostgreSQL's words. */
+  /** Texts that mean true. Default, unless `false` is given: PostgreSQL's words. */
   readonly true?: readonly string[];
+  /** Texts that mean false. Default, unless `true` is given: PostgreSQL's words. */
   readonly false?: readonly string[];
   /** Value of every other text. Without this option, a record with another text is rejected. */
   readonly else?: boolean;

@@ -30,8 +30,9 @@ import { bare, isNot, refuse } from './refusal.ts';
 import type { SpellingOptions } from './server-spelling.ts';
 
 export interface NumericOptions extends FloatOptions, SpellingOptions {
-  /** Number of all digits, and of digits after the point. */
+  /** Number of all digits. Default: any number, as the server's numeric without a precision. */
   readonly precision?: number;
+  /** Number of digits after the point, with a precision only. Default: 0. */
   readonly scale?: number;
   /** Round to the scale as the server does. By default, more decimals reject the record. */
   readonly round?: boolean;

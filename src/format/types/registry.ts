@@ -20,7 +20,6 @@ export const columnTypes = Object.freeze({
   bigint: bigintType,
   real: realType,
   double: doubleType,
-  /** Exact decimal number. A string in JavaScript, whose numbers round. */
   numeric: numericType,
   boolean: booleanType,
   date: dateType,

@@ -1,35 +1,18 @@
 // column.*: builds the frozen declaration of one column. definePipeline checks it later.
 
 import type { z } from 'zod';
+import type { BooleanOptions } from '../../format/types/boolean.ts';
 import type { ColumnType } from '../../format/types/contract.ts';
+import type { DateOptions, TimeOptions, TimestamptzOptions } from '../../format/types/datetime.ts';
+import type { IntegerOptions, NumberOptions } from '../../format/types/number-spelling.ts';
+import type { NumericOptions } from '../../format/types/numeric.ts';
 import { columnTypes, type ColumnTypeName } from '../../format/types/registry.ts';
+import type { SpellingOptions } from '../../format/types/server-spelling.ts';
+import type { VarcharOptions } from '../../format/types/text.ts';
 import { freezeDeep } from '../freeze.ts';
-import { serverColumns } from './server-column.ts';
+import type { Headers } from './field.ts';
+import { serverColumns, type ServerColumns } from './server-column.ts';
 import type { ZodSchema } from './schema-types.ts';
-
-/** A part of a file's path, made by `path(…)`. */
-export interface PathPart {
-  readonly path: RegExp;
-}
-
-/**
- * Names a field of a file: by its header text, by its position from 1, by alternative header texts
- * of which each file has one (`{ from: ['Id', 'ID'] }`), or as a part of the file's path
- * (`path(…)`).
- */
-export type Field = string | number | { readonly from: readonly string[] } | PathPart;
-
-/**
- * Takes a value from the path of a file, the same for all its records:
- * `column.text(path(/region=(\w+)/))`.
- *
- * @param pattern its first group is the value; without a group, the whole match is. The run fails
- *   if the pattern does not match the path of a file.
- */
-export const path = (pattern: RegExp): PathPart => Object.freeze({ path: pattern });
-
-/** A field, or a list of fields whose texts are joined with the option `separator`. */
-export type Headers = Field | readonly Field[];
 
 /** Options that every column type accepts. */
 export interface CommonOptions {
@@ -70,13 +53,26 @@ export type SchemaFor<Schema extends ZodSchema, Value> = [Value] extends [z.inpu
   ? StoresAs<Schema, Value>
   : [z.input<Schema>] extends [Value]
     ? StoresAs<Schema, Value>
-    : { readonly 'the schema must read': Value };
+    : {
+        /** The schema does not accept every value of the column. */
+        readonly 'the schema must read': Value;
+      };
 type StoresAs<Schema extends ZodSchema, Value> = [z.output<Schema>] extends [Value]
   ? unknown
-  : { readonly 'the schema must give': Value };
+  : {
+      /** The schema's output is not a value of the column. */
+      readonly 'the schema must give': Value;
+    };
 
 /** Length of a text in characters: an exact number, or a range with inclusive bounds. */
-export type Length = number | { readonly min?: number; readonly max?: number };
+export type Length =
+  | number
+  | {
+      /** Fewest characters. Default: 0. */
+      readonly min?: number;
+      /** Most characters. Default: no limit. */
+      readonly max?: number;
+    };
 
 /**
  * A declared column. Each modifier returns a changed copy. `Value` is the JavaScript type of its
@@ -193,30 +189,88 @@ type Builder<Type> =
       : (headers: Headers, options: CommonOptions & Own) => Column<Value, false>
     : never;
 
+type Build<Value, Options = CommonOptions> = (headers: Headers, options?: Options) => Column<Value, false>;
+
+/** One builder for each column type. docs/reference/columns.md has all options. */
+export interface ColumnBuilders extends ServerColumns {
+  /** SQL `text`, any characters. In JavaScript a string. */
+  readonly text: Build<string>;
+  /** SQL `varchar(length)`. Longer texts are rejected. In JavaScript a string. */
+  readonly varchar: (headers: Headers, options: CommonOptions & VarcharOptions) => Column<string, false>;
+  /** SQL `smallint`: whole numbers of 2 bytes, from -32768 to 32767. In JavaScript a number. */
+  readonly smallint: Build<number, CommonOptions & IntegerOptions>;
+  /** SQL `integer`: whole numbers of 4 bytes, up to about 2.1 billion. In JavaScript a number. */
+  readonly integer: Build<number, CommonOptions & IntegerOptions>;
+  /** SQL `bigint`: whole numbers of 8 bytes. In JavaScript a bigint, because numbers round. */
+  readonly bigint: Build<bigint, CommonOptions & IntegerOptions>;
+  /** SQL `real`: a floating-point number with about 6 digits. In JavaScript a number. */
+  readonly real: Build<number, CommonOptions & NumberOptions>;
+  /**
+   * SQL `double precision`: a floating-point number with about 15 digits. In JavaScript a number.
+   */
+  readonly double: Build<number, CommonOptions & NumberOptions>;
+  /**
+   * SQL `numeric`: exact decimals, `column.numeric('Price', { precision: 12, scale: 2 })`. More
+   * decimals than the scale are rejected, unless `round` is set. In JavaScript a string, because
+   * numbers round.
+   */
+  readonly numeric: Build<string, CommonOptions & NumericOptions>;
+  /**
+   * SQL `boolean`. Reads PostgreSQL's words (t, true, yes, on, 1 …) in any case, or with
+   * `{ true: ['J'], false: ['N'] }` exactly the listed texts.
+   */
+  readonly boolean: Build<boolean, CommonOptions & BooleanOptions>;
+  /** SQL `date`: ISO 8601, or by `format`. In JavaScript a string such as '2011-01-31'. */
+  readonly date: Build<string, CommonOptions & DateOptions>;
+  /** SQL `time`: HH:mm or HH:mm:ss with decimals, or by `format`. In JavaScript a string. */
+  readonly time: Build<string, CommonOptions & TimeOptions>;
+  /**
+   * SQL `timestamp`, without a time zone: ISO 8601 with T or a blank, or by `format`. In JavaScript
+   * a string such as '2011-01-31T00:53'.
+   */
+  readonly timestamp: Build<string, CommonOptions & TimeOptions>;
+  /**
+   * SQL `timestamptz`: as timestamp, with Z or an offset. Texts without an offset are rejected,
+   * unless `zone` says where the time was read. In JavaScript a string.
+   */
+  readonly timestamptz: Build<string, CommonOptions & TimestamptzOptions>;
+  /** SQL `uuid`. In JavaScript a string in lower case with hyphens. */
+  readonly uuid: Build<string, CommonOptions & SpellingOptions>;
+  /** SQL `json`, which keeps the text as it is. In JavaScript the result of JSON.parse. */
+  readonly json: Build<unknown>;
+  /**
+   * SQL `jsonb`. Rejects what it cannot store: \u0000, unpaired surrogates and numbers beyond
+   * numeric. In JavaScript the result of JSON.parse.
+   */
+  readonly jsonb: Build<unknown>;
+  /**
+   * Any other PostgreSQL type, by its name: `column.of('citext', 'Name')`. The server reads the
+   * text, and records that it refuses are rejected.
+   */
+  readonly of: (sqlType: string, headers: Headers, options?: CommonOptions) => Column<string, false>;
+}
+
 /** The names of the column types that `column` offers. */
-export const columnTypeNames = Object.keys(columnTypes) as readonly ColumnTypeName[];
+export const columnTypeNames: readonly (keyof ColumnBuilders)[] = Object.keys(
+  columnTypes,
+) as readonly ColumnTypeName[];
 
 const builderOf =
   (type: string) =>
   (headers: unknown, options: unknown): Column<any, false> =>
     start(type, headers, options);
 
-/** Makes the builders. A generic function, so that declaration files show builders, not types. */
+/** Makes the builders. The assignment to ColumnBuilders checks what that says about each type. */
 const buildersOf = <Types extends object>(
   types: Types,
 ): { readonly [Name in keyof Types]: Builder<Types[Name]> } =>
   Object.fromEntries(Object.keys(types).map((type) => [type, builderOf(type)])) as never;
 
-const builders = {
+const builders: ColumnBuilders = {
   ...buildersOf(columnTypes),
   ...serverColumns,
-  /** A column of any other PostgreSQL type, by its name: `column.of('citext', 'Name')`. */
-  of: (sqlType: string, headers: Headers, options?: CommonOptions): Column<string, false> =>
-    start('of', headers, options, sqlType),
+  of: (sqlType, headers, options) => start('of', headers, options, sqlType),
 };
-
-/** One builder for each column type. */
-export type ColumnBuilders = Readonly<typeof builders>;
 
 /**
  * Declares a column, with one builder for each type: `column.text('Name')`,

@@ -57,8 +57,11 @@ export type Location = string | LocationOptions;
 
 /** The result of csv(), unchecked: definePipeline checks it, so that errors can name the table. */
 export interface CsvSource {
+  /** Marks a source of CSV files, as made by csv(). */
   readonly kind: 'csv';
+  /** The locations as given to csv(). */
   readonly paths: unknown;
+  /** The options as given to csv(), without defaults. */
   readonly options: unknown;
 }
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { FilterSpec } from '../../core/declaration.ts';
-import type { Field, PathPart } from './column.ts';
+import type { Field, PathPart } from './field.ts';
 import { freezeDeep } from '../freeze.ts';
 import { fieldSchema } from '../field.ts';
 import { functionSchema, mustBe, texts } from '../problems.ts';

@@ -22,8 +22,11 @@ export interface IndexOptions<Name extends string = string> {
 
 /** A declared index, unchecked: definePipeline checks it, so that errors can name the table. */
 export interface IndexDefinition<Name extends string = string> {
+  /** Marks an index, as made by index(). */
   readonly kind: 'index';
+  /** Columns of the index's key, in this order. */
   readonly columns: Name | readonly Name[];
+  /** Options as given, without defaults. */
   readonly options: IndexOptions<Name>;
 }
 

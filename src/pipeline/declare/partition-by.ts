@@ -9,8 +9,11 @@ import { choice, mustBe, strict, wholeNumber } from '../problems.ts';
  * Declared partitioning, unchecked: definePipeline checks it, so that errors can name the table.
  */
 export interface PartitionDefinition<Name extends string = string> {
+  /** Marks a partitioning, as made by range(), list() or hash(). */
   readonly kind: 'partitions';
+  /** Column whose values choose the partition. */
   readonly column: Name;
+  /** How the values are divided: by time, by value or by hash. */
   readonly of: object;
 }
 

@@ -14,12 +14,15 @@ export type Append = Pick<AppendSpec, 'mode'> & Partial<AppendSpec>;
  * range(…) or list(…).
  */
 export interface ReplaceTouched {
+  /** 'replace': the rows of new and changed files replace those of their earlier versions. */
   readonly mode: 'replace';
+  /** 'touched': partitions without such rows stay as they are. */
   readonly only: 'touched';
 }
 
 /** Merges the rows that SQL makes into production, by primary key. */
 export interface MergeRows<Name extends string> {
+  /** 'merge': rows replace the rows in production with the same primary key. */
   readonly mode: 'merge';
   /** Columns of an existing row to update. Default: all. A new row always gets all columns. */
   readonly update?: readonly Name[];
@@ -61,6 +64,7 @@ export interface Merge<Name extends string> extends MergeRows<Name> {
 export interface History<Name extends string> extends Partial<
   Pick<HistorySpec, 'from' | 'to' | 'changed' | 'gone'>
 > {
+  /** 'history': rows become new versions of the rows with the same primary key. */
   readonly mode: 'history';
   /** The column with the time at which a record became valid. Default: the start of the run. */
   readonly at?: Name;

@@ -19,18 +19,23 @@ export interface ServerColumn {
 const made = (written: WrittenColumn): ServerColumn =>
   Object.freeze({ [serverColumnState]: Object.freeze(written) });
 
-export const serverColumns = {
+/** Builders of columns that the server fills. */
+export interface ServerColumns {
   /**
    * A stored generated column, which the server computes from other columns of the row:
    * `column.generated('numeric(12,2)', 'price * pieces')`.
    */
-  generated: (sqlType: string, expression: string): ServerColumn =>
-    made({ kind: 'generated', type: sqlType, expression }),
+  readonly generated: (sqlType: string, expression: string) => ServerColumn;
   /**
    * A bigint identity column, with which the server numbers new rows. With 'by default', an insert
    * statement may provide its own number.
    */
-  identity: (when: 'always' | 'by default' = 'always'): ServerColumn => made({ kind: 'identity', when }),
+  readonly identity: (when?: 'always' | 'by default') => ServerColumn;
+}
+
+export const serverColumns: ServerColumns = {
+  generated: (sqlType, expression) => made({ kind: 'generated', type: sqlType, expression }),
+  identity: (when = 'always') => made({ kind: 'identity', when }),
 };
 
 /** Returns the declaration of a server-filled column, or undefined for any other value. */

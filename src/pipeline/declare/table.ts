@@ -25,6 +25,7 @@ export interface Guard {
 
 /** A unique constraint with a name of your choice. */
 export interface UniqueKey<Name extends string> {
+  /** Columns whose values together are unique. */
   readonly columns: Name | readonly Name[];
   /** Default: `<table>_<columns>_key`. */
   readonly name?: string;
@@ -34,6 +35,7 @@ export interface UniqueKey<Name extends string> {
 export interface Referenced {
   /** Schema of a table outside this pipeline. Leave it out for a table of this pipeline. */
   readonly schema?: string;
+  /** Name of the referenced table. */
   readonly table: string;
   /** Default, only for a table of this pipeline: its primaryKey. */
   readonly columns?: string | readonly string[];
@@ -41,6 +43,7 @@ export interface Referenced {
 
 /** A foreign key: `{ columns: 'store_id', references: 'store.id' }`. */
 export interface ForeignKey<Name extends string> {
+  /** Columns of this table, in the order of the referenced columns. */
   readonly columns: Name | readonly Name[];
   /**
    * The referenced table and columns. Examples: 'store' (the primaryKey of table store),
@@ -155,6 +158,7 @@ interface SourceKeys<Name extends string> extends CommonKeys<Name> {
    * - 'load': both files are loaded.
    */
   readonly copies?: 'refuse' | 'load';
+  /** Only for derived tables, which have no `source`. */
   readonly from?: undefined;
 }
 
@@ -194,7 +198,9 @@ export interface TypedTable<Declared> extends SourceKeys<NoInfer<keyof Declared 
    * Default: all records.
    */
   readonly filter?: FilterSpec | readonly FilterSpec[];
+  /** Only for `staging: 'text'` and for derived tables: the declared columns make the rows. */
   readonly transform?: undefined;
+  /** Only for rows that SQL makes: the declared columns have their types. */
   readonly row?: undefined;
 }
 
@@ -211,13 +217,19 @@ interface RowKey<Declared> {
 
 /** A table whose files are staged unchanged, every field as text. Its SQL file makes the rows. */
 export interface TextTable<Declared> extends SourceKeys<NoInfer<NameOf<Declared>>>, RowKey<Declared> {
+  /** 'text': every field is loaded as text, and `transform` makes typed rows of them. */
   readonly staging: 'text';
   /** One SELECT that reads the staged texts and returns the rows: `sqlFile('sale.sql')`. */
   readonly transform: SqlFile;
+  /** Not with `staging: 'text'`: the SELECT makes the columns. */
   readonly columns?: undefined;
+  /** Not with `staging: 'text'`: the SELECT chooses the rows. */
   readonly filter?: undefined;
+  /** Not with `staging: 'text'`, which declares no fields. */
   readonly missing?: undefined;
+  /** Not with `staging: 'text'`, which declares no fields. */
   readonly extra?: undefined;
+  /** Not with `staging: 'text'`: the SELECT makes the columns. */
   readonly lineage?: undefined;
 }
 
@@ -236,11 +248,17 @@ export interface DerivedTable<Declared, TableName extends string>
    *   `<table>_old`: the rows that the run adds to, and removes from, a table of `from`.
    */
   readonly publish?: 'replace' | 'merge' | MergeRows<NoInfer<NameOf<Declared>>>;
+  /** Not in a derived table, whose rows come from the tables in `from`. */
   readonly source?: undefined;
+  /** Not in a derived table: the SELECT makes the columns, and `row` can give their types. */
   readonly columns?: undefined;
+  /** Not in a derived table, which loads no files. */
   readonly staging?: undefined;
+  /** Not in a derived table: the SELECT chooses the rows. */
   readonly filter?: undefined;
+  /** Not in a derived table, which loads no records. */
   readonly rejectLimit?: undefined;
+  /** Not in a derived table: the SELECT makes the columns. */
   readonly lineage?: undefined;
 }
 

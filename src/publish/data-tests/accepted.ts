@@ -20,7 +20,6 @@ const valuesShown = 5;
 
 export const accepted = {
   per: 'row',
-  /** Every value is one of these; null passes: `expect.accepted('state', ['open', 'closed'])`. */
   define: <const Name extends string>(
     column: Name,
     values: readonly (string | number | bigint | boolean)[],

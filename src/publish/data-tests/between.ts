@@ -7,7 +7,6 @@ type Bound = string | number | bigint | null;
 
 export const between = {
   per: 'row',
-  /** Every value is in bounds; null passes, or is no bound: `expect.between('price', 0, 1e6)`. */
   define: <const Name extends string>(column: Name, min: Bound, max: Bound, options: TestOptions = {}) =>
     defineTest('between', [column], { min, max }, options),
   read: ({ columns: [name], of }, asked) => {

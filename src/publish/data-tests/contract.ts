@@ -17,10 +17,15 @@ export interface TestOptions {
 
 /** A test as an author wrote it. definePipeline checks it, so that problems name the table. */
 export interface TestDefinition<Name extends string = string> {
+  /** Marks a data test, as made by a function of `expect`. */
   readonly kind: 'test';
+  /** The function of `expect` that made the test, such as 'unique'. */
   readonly test: string;
+  /** Columns that the test reads. */
   readonly columns: readonly Name[];
+  /** What this kind of test compares with, such as the accepted values. */
   readonly of: Readonly<Record<string, unknown>>;
+  /** Options as given, without defaults. */
   readonly options: TestOptions;
 }
 

@@ -9,7 +9,6 @@ const age = /^(?:[1-9]\d{0,5}) (?:minute|hour|day|week)s?$/;
 
 export const fresh = {
   per: 'table',
-  /** The newest value is not older: `expect.fresh('observed_at', '2 days')`. No value fails. */
   define: <const Name extends string>(
     column: Name,
     within: `${number} ${Unit}`,

@@ -245,7 +245,6 @@ export const serverPattern = (pattern: RegExp): string => {
 
 export const matches = {
   per: 'row',
-  /** The pattern is found in every text; null passes: `expect.matches('code', /^\d{5}$/)`. */
   define: <const Name extends string>(column: Name, pattern: RegExp, options: TestOptions = {}) =>
     defineTest('matches', [column], { pattern }, options),
   read: ({ columns: [name], of: { pattern } }, asked) => {

@@ -5,7 +5,6 @@ import { columnOf, defineTest, row, type RowKind, type TestOptions } from './con
 
 export const notNull = {
   per: 'row',
-  /** No row has a null: `expect.notNull('email', { max: '1%' })`. */
   define: <const Name extends string>(column: Name, options: TestOptions = {}) =>
     defineTest('notNull', [column], {}, options),
   read: () => ({}),

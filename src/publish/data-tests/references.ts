@@ -15,8 +15,11 @@ import {
 
 /** The column that holds the values. Leave `schema` out for a table of this pipeline. */
 export interface ReferencedColumn {
+  /** Schema of the other table. Default: `table` is a table of this pipeline. */
   readonly schema?: string;
+  /** Name of the other table. */
   readonly table: string;
+  /** Column of the other table that must have the values. */
   readonly column: string;
 }
 
@@ -71,10 +74,6 @@ const over = ({ of: { isOurs } }: Pick<TestSpec, 'of'>) => (isOurs === true ? 'a
 
 export const references = {
   per: 'set',
-  /**
-   * Every value exists there; null passes: `expect.references('wban', 'station.wban')`. A name that
-   * has a dot needs the object: `{ table: 'my.table', column: 'id' }`.
-   */
   define: <const Name extends string>(
     column: Name,
     to: string | ReferencedColumn,

@@ -5,7 +5,9 @@ import { defineTest, type TableKind, type WholeOptions } from './contract.ts';
 
 /** Bounds for the number of rows in a table. */
 export interface RowCount {
+  /** Fewest rows that pass. Default: 0. */
   readonly min?: number;
+  /** Most rows that pass. Default: no limit. */
   readonly max?: number;
   /** Share by which the number of rows may rise or fall in one run. */
   readonly change?: `${number}%`;
@@ -16,7 +18,6 @@ const isCount = (value: unknown): boolean =>
 
 export const rows = {
   per: 'table',
-  /** The number of rows is within bounds: `expect.rows({ min: 1000, change: '20%' })`. */
   define: (count: RowCount, options: WholeOptions = {}) =>
     defineTest<never>('rows', [], { ...count }, options),
   read: ({ of }, { add }) => {

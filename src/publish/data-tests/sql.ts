@@ -7,7 +7,6 @@ export const sql = {
   per: 'set',
   isAuthors: true,
   over: () => 'all',
-  /** The query in the file returns no row: `expect.sql('no_future.sql')`. */
   define: (file: string | URL, options: TestOptions = {}) =>
     defineTest<never>('sql', [], { path: file instanceof URL ? fileURLToPath(file) : file }, options),
   read: ({ of: { path } }, { add }) => {

@@ -7,7 +7,6 @@ import { columnOf, defineTest, row, type SetKind, type TestOptions } from './con
 
 export const unique = {
   per: 'set',
-  /** No other row has the same value or values; nulls are never equal: `expect.unique('id')`. */
   define: <const Name extends string>(columns: Name | readonly Name[], options: TestOptions = {}) =>
     defineTest('unique', [columns].flat() as readonly Name[], {}, options),
   read: ({ columns }, { add }) => {

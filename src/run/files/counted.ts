@@ -4,7 +4,9 @@ import { plural } from '../../core/wording.ts';
 
 /** Number of files, and the names of the first ones. */
 export interface Counted {
+  /** Number of files. */
   readonly count: number;
+  /** Names of the first five of these files. */
   readonly names: readonly string[];
 }
 

@@ -13,7 +13,7 @@ import { EtlError, type ErrorCode } from '../../core/errors/errors.ts';
 import { CountedFiles } from './counted.ts';
 import { firstOf } from '../../core/wording.ts';
 import type { FilesHeld, HoldsBack } from '../../load/files-held.ts';
-import type { RunEvent } from '../../core/model.ts';
+import type { RunEvent } from '../../core/run-event.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
 
 /**
@@ -55,7 +55,10 @@ const codesOfFiles: ReadonlySet<string> = new Set<ErrorCode>([
 
 export const isOfFile = (code: string | undefined): boolean => codesOfFiles.has(code ?? '');
 
-/** Found where the whole file is read. An unchanged file has the same fault, so it is not read again. */
+/**
+ * Found where the whole file is read. An unchanged file has the same fault, so it is not read
+ * again.
+ */
 const lastingCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ETL_FILE_NOT_READY',
   'ETL_SOURCE_CORRUPT',
@@ -203,7 +206,9 @@ export const filesHeld = (table: string | undefined, reasons: readonly HeldReaso
 export const heldError = ({ errors }: FilesHeld): EtlError =>
   filesHeld([...errors.keys()][0]?.table, [...errors.values()].map(reasonOf));
 
-/** Records which files are held back, for everybody who looks at the pipeline, and for the next run. */
+/**
+ * Records which files are held back, for everybody who looks at the pipeline, and for the next run.
+ */
 export const recordHeld = async (
   client: Client,
   pipeline: string,

@@ -6,7 +6,7 @@ import { whyStopped } from '../../ledger/run/run-end.ts';
 import { runStanding } from '../../ledger/run/ledger.ts';
 import { askTogether } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import type { SnapshotHolder } from '../../core/model.ts';
+import type { SnapshotHolder } from '../../core/run-event.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { planPublish } from '../../publish/plan.ts';
 import { olderSnapshot, type Dependent } from '../../publish/table/dependents.ts';

@@ -18,10 +18,13 @@ type NotOfLoad = 'params' | 'directory' | 'pipelineFile' | 'fullRefresh' | 'relo
 export interface LoadDialect {
   /** Such as 'windows-1252'. */
   readonly encoding?: string;
+  /** Character between fields, such as ';' or a tab. */
   readonly delimiter?: string;
   /** null: quotes are data. */
   readonly quote?: string | null;
+  /** Character that makes a quote inside quotes data: a quote, or a backslash. */
   readonly escape?: string;
+  /** False: the first record is data, and fields are matched with columns by position. */
   readonly header?: boolean;
 }
 
@@ -42,6 +45,7 @@ export interface LoadOptions extends Omit<RunOptions, NotOfLoad> {
   readonly skip?: readonly string[];
   /** The only columns to load. Without a header, those of the fields, in their order. */
   readonly only?: readonly string[];
+  /** How the files are written. Default: found by their first bytes. */
   readonly csv?: LoadDialect;
   /** Time zone of times without one, for columns of type timestamptz: 'Europe/Berlin'. */
   readonly zone?: string;

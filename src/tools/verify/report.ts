@@ -51,6 +51,7 @@ export interface NotVerified {
   readonly file: string | null;
   /** Name of the column; null for whole rows. */
   readonly column: string | null;
+  /** Why it was not compared. */
   readonly reason: string;
 }
 
@@ -64,9 +65,13 @@ export interface VerifyLoss {
   readonly cells: number;
   /** The first text, its file, the first line of its record, and what production has instead. */
   readonly example: {
+    /** The text as the file has it. */
     readonly text: string;
+    /** Name of the file. */
     readonly file: string;
+    /** First line of the text's record, from 1. */
     readonly line: number;
+    /** What production has instead; null is SQL's null. */
     readonly becomes: string | null;
   };
   /** What keeps the text. */
@@ -75,17 +80,23 @@ export interface VerifyLoss {
 
 /** A recounted file. */
 export interface VerifiedFile {
+  /** Name of the file, as the run recorded it. */
   readonly file: string;
   /** The run that loaded the file. */
   readonly run: number;
+  /** Records in the file, counted again. */
   readonly records: number;
+  /** Rows that the file's records make. */
   readonly rows: number;
+  /** Records of the file that the run rejected and nobody has corrected. */
   readonly rejected: number;
+  /** Records of the file that the table's `filter` leaves out. */
   readonly filtered: number;
 }
 
 /** The result for one table. */
 export interface VerifiedTable {
+  /** Name of the table in the pipeline. */
   readonly table: string;
   /** 'not compared' if no rows of the table were compared. */
   readonly outcome: 'same' | 'different' | 'not compared';
@@ -98,8 +109,11 @@ export interface VerifiedTable {
   readonly rows: number | null;
   /** Number of compared columns. */
   readonly columns: number;
+  /** The files that were read again. */
   readonly files: readonly VerifiedFile[];
+  /** What differs between files and production; empty if nothing does. */
   readonly differences: readonly VerifyDifference[];
+  /** Files and columns that were left out, and why. */
   readonly notCompared: readonly NotVerified[];
   /** What the declared types, null tokens and `trim` change in texts. Not a difference. */
   readonly losses: readonly VerifyLoss[];
@@ -107,9 +121,12 @@ export interface VerifiedTable {
 
 /** The result of verifyPipeline. */
 export interface VerifyReport {
+  /** Name of the verified pipeline. */
   readonly pipeline: string;
   /** 'different' if one table is different, 'not compared' if no table was compared. */
   readonly outcome: VerifiedTable['outcome'];
+  /** The result of each table, in declared order. */
   readonly tables: readonly VerifiedTable[];
+  /** Duration of the comparison, in seconds. */
   readonly seconds: number;
 }

@@ -77,12 +77,6 @@ const dueBy = (name: string, options: ScheduleOptions) => {
   return { cron: null, timeZone: 'UTC', catchUp, everyMs: every, calendar: undefined };
 };
 
-/**
- * Sets a schedule, or replaces the schedule with this name, which stays paused if it was.
- *
- * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone, on), those of the declaration and its
- * parameters, ETL_USAGE (the queue's name, a secret parameter), those of the server.
- */
 const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): Promise<Schedule> => {
   const { params = {}, directory, priority, lateAfterMs } = options;
   refuseName(name);
@@ -112,15 +106,12 @@ const set = async (name: string, pipeline: Pipeline, options: ScheduleOptions): 
   );
 };
 
-/** Removes a schedule; its run stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */
 const remove = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.deleteSchedule(name)));
 
-/** Skips slots until the schedule is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
 const pause = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) => changeOne(client, name, store.pauseSchedule(name)));
 
-/** Continues with the next slot; skipped slots are not caught up. Errors: ETL_SCHEDULE_UNKNOWN. */
 const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
   withBookkeeping(options, (client) =>
     withTransaction(client, async () => {
@@ -132,10 +123,6 @@ const resume = (name: string, options: SiteOptions = {}): Promise<void> =>
     }),
   );
 
-/**
- * Enqueues a run now, even if the schedule is paused. If a run of the schedule is waiting or
- * active, returns that run. Errors: ETL_SCHEDULE_UNKNOWN, those of server and queue.
- */
 const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun> => {
   const { address, queues } = await openSite(options);
   return withClient(address, async (client) => {
@@ -152,20 +139,36 @@ const runNow = async (name: string, options: SiteOptions = {}): Promise<AddedRun
   });
 };
 
-/**
- * Lists a schedule's newest slots and requested runs with their outcomes, newest first. Works for a
- * removed schedule, too. Errors: ETL_SCHEDULE_UNKNOWN.
- */
 const history = (name: string, options: ScheduleHistoryOptions = {}): Promise<readonly ScheduleSlot[]> =>
   withBookkeeping(options, (client) => listSlots(client, name, options.limit));
 
 /** Schedules of a database: runs that its workers start at set times, or when files arrive. */
 export const schedule = {
+  /**
+   * Sets a schedule, or replaces the schedule with this name, which stays paused if it was.
+   *
+   * Errors: ETL_SCHEDULE_INVALID (name, cron, time zone, on), those of the declaration and its
+   * parameters, ETL_USAGE (the queue's name, a secret parameter), those of the server.
+   */
   set,
+  /**
+   * Lists a schedule's newest slots and requested runs with their outcomes, newest first. Works for a
+   * removed schedule, too. Errors: ETL_SCHEDULE_UNKNOWN.
+   */
   history,
+  /** Lists all schedules of the database, by name. Errors: those of the server. */
   list: (options: SiteOptions = {}): Promise<readonly Schedule[]> => withBookkeeping(options, listSchedules),
+  /** Removes a schedule; its run stays on the queue. Errors: ETL_SCHEDULE_UNKNOWN. */
   remove,
+  /** Skips slots until the schedule is resumed. Errors: ETL_SCHEDULE_UNKNOWN. */
   pause,
+  /**
+   * Continues with the next slot; skipped slots are not caught up. Errors: ETL_SCHEDULE_UNKNOWN.
+   */
   resume,
+  /**
+   * Enqueues a run now, even if the schedule is paused. If a run of the schedule is waiting or
+   * active, returns that run. Errors: ETL_SCHEDULE_UNKNOWN, those of server and queue.
+   */
   runNow,
 } as const;

@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { textWidth } from '../../../src/cli/layout.ts';
 import { displayLogger, openDisplay, type ProgressMode } from '../../../src/cli/text/display.ts';
-import type { RunEvent, RunResult } from '../../../src/core/model.ts';
+import type { RunResult } from '../../../src/core/model.ts';
+import type { RunEvent } from '../../../src/core/run-event.ts';
 import { fakeIo, type FakeIo } from './fake-io.ts';
 
 const result: RunResult = {

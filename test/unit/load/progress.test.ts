@@ -1,7 +1,8 @@
 // What is said of a table while it loads, also when nobody knows yet how many bytes its files have.
 
 import { expect, it } from 'vitest';
-import type { RunEvent, SourceFile } from '../../../src/core/model.ts';
+import type { SourceFile } from '../../../src/core/model.ts';
+import type { RunEvent } from '../../../src/core/run-event.ts';
 import { followTable } from '../../../src/load/progress.ts';
 
 const fileOf = (id: number, change: Partial<SourceFile> = {}): SourceFile => ({

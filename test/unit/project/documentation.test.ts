@@ -144,7 +144,7 @@ describe('reference pages', () => {
       of: 'the types of events',
       at: [events, '# Events'],
       keys: [
-        ...readProjectFile(model)
+        ...readProjectFile('src/core/run-event.ts')
           .split('type RunEvent')[1]!
           .matchAll(/type: '(\w+)'/g),
       ].map(([, type]) => type!),

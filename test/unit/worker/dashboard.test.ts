@@ -2,7 +2,7 @@
 // exposes.
 
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../../src/core/model.ts';
+import type { RunEvent } from '../../../src/core/run-event.ts';
 import { EtlError } from '../../../src/core/errors/errors.ts';
 import { createMetrics } from '../../../src/worker/metrics.ts';
 import { createScheduleMetrics } from '../../../src/worker/schedule/metrics.ts';

@@ -26,7 +26,12 @@ export interface HttpOptions {
   /** Token for the header `authorization: Bearer …`. */
   readonly bearer?: Secret;
   /** User and password for the header `authorization: Basic …`. */
-  readonly basic?: { readonly user: string; readonly password: Secret };
+  readonly basic?: {
+    /** User, as plain text: without a colon. */
+    readonly user: string;
+    /** Environment variable with the password. */
+    readonly password: Secret;
+  };
   /** Allows requests to private networks and to this machine, also by redirects. */
   readonly allowPrivate?: boolean;
   /** Default: connectMs 10,000 · headersMs 60,000 · idleMs 60,000 · retryMs 120,000. */
