@@ -13,6 +13,7 @@ import type { Strategy, PublishPlan } from './modes/contract.ts';
 import type { BuiltOver, Found } from './table/built-over.ts';
 import type { Dependent } from './table/dependents.ts';
 import { keyChanges } from './alter/keys.ts';
+import { asTaken, keptForTypes, takenText, takenTypes } from './alter/taken-types.ts';
 import { mergeColumns } from '../db/names.ts';
 import type { BuiltTable, DeclaredTable } from './table/tables.ts';
 import { ProductionChanged, isSame, productionTables, type ProductionTable } from './table/production.ts';
@@ -55,7 +56,7 @@ const choose = (
   refuseOther(table, production);
   refuseOtherPartitioning(table, production);
   refuseOtherDistribution(table, production);
-  strategy.check(table, columns, production);
+  strategy.check(table, asTaken(columns, production.columns), production);
   return strategy;
 };
 
@@ -79,7 +80,8 @@ export const checkTargets = async (
     if (like === undefined) continue;
     const filled = await foreseenColumns(client, table, found[index]);
     const loaded = columns.next().value!.filter(({ name }) => filled.every((one) => one.name !== name));
-    choose(table, [...publishedOf(table, loaded), ...filled], found[index]);
+    const declared = [...publishedOf(table, loaded), ...filled];
+    choose(table, declared, keptForTypes(table, declared, found[index]));
     await checkConditions(client, table, table.constraints, withServerColumns(like, table.attributes));
   }
   return found;
@@ -116,7 +118,9 @@ export const planOver = async (
 ): Promise<readonly PublishPlan[]> => {
   const [built, productions] = await askTogether(client, () => [builtStates(client, tables), read()]);
   const chosen = tables.map((table, index) => {
-    const over = { table, builtAs: built[index]!, production: productions[index] };
+    const builtAs = built[index]!;
+    const production = keptForTypes(table, builtAs.columns, productions[index]);
+    const over = { table, builtAs, production };
     return { found: over, strategy: choose(table, over.builtAs.columns, over.production) };
   });
   const plans: PublishPlan[] = [];
@@ -148,6 +152,21 @@ export const replacedText = (
   );
 };
 
+/** Says that columns declared narrower than production's get its types. */
+export const takenNotice = ({
+  table,
+  builtAs,
+  production,
+  strategy,
+}: Pick<PublishPlan, 'table' | 'builtAs' | 'production' | 'strategy'>): string | undefined => {
+  const isSwapped = !strategy.writes && table.partitionBy === undefined && table.extent === 'whole';
+  if (production === undefined || isSwapped) return undefined;
+  const taken = table.taken ?? takenTypes(builtAs.columns, production.columns);
+  return taken.length === 0
+    ? undefined
+    : `${table.schema}.${table.table} keeps its types, which are wider than declared: ${takenText(taken)}`;
+};
+
 /**
  * Longest wait for relations that a view or policy reads. Then publishing starts over without
  * locks.
@@ -171,8 +190,8 @@ export const checkPlanned = async (client: Client, plans: readonly PublishPlan[]
     productionTables(client, tables, plans[0]?.stays),
     copies.length === 0 ? Promise.resolve([]) : findByHand(client, copies),
   ]);
-  for (const [index, { production }] of plans.entries())
-    if (!isSame(now[index], production)) throw new ProductionChanged();
+  for (const [index, { table, builtAs, production }] of plans.entries())
+    if (!isSame(keptForTypes(table, builtAs.columns, now[index]), production)) throw new ProductionChanged();
   refuseChangedByHand(copies, byHand);
 };
 

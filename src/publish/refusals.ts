@@ -18,7 +18,7 @@ export const adviceTaken =
 
 const advice: Readonly<Record<string, string>> = {
   '23503':
-    'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or drop the foreign key for the duration of the run.',
+    'A row of another table refers to a row that these files no longer have, or the other way round: correct the files, or load both tables in one pipeline.',
   '23505': 'Two rows have the same key: correct the files, or the key.',
   '23514': 'A row breaks a check of the table: correct the files, or declare a check that rejects it.',
   '23502': 'A column of the table allows no nulls: declare it so in the pipeline, or correct the files.',

@@ -338,7 +338,7 @@ it('the server writes the rows again exactly where the notice says so', async ()
     seen.push({ from, to, rewrites: after!['after'] !== rows[0]!.before });
   }
   expect(seen).toEqual(pairs);
-  expect(pairs.length).toBe(30);
+  expect(pairs.length).toBe(31);
 });
 
 it('is no option of a table that is replaced', () => {

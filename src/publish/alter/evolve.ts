@@ -10,8 +10,10 @@ import { columnClause, serverColumnsOf } from '../table/server-columns.ts';
 import { productionName } from '../../db/names.ts';
 import type { DeclaredTable } from '../table/tables.ts';
 import type { ProductionTable } from '../table/production.ts';
+import { fittingHint, isOthers } from '../table/fitting.ts';
 import { refuseShape } from '../table/shape.ts';
 import { numbered, type TableColumn } from '../table/table-state.ts';
+import { asTaken } from './taken-types.ts';
 import { widens } from './widening.ts';
 
 interface ColumnChange {
@@ -118,7 +120,7 @@ const changesOf = (
   declared: readonly TableColumn[],
   production: ProductionTable,
 ): readonly ColumnChange[] => [
-  ...declared.flatMap((column) => {
+  ...asTaken(declared, production.columns).flatMap((column) => {
     const was = production.columns.find(({ name }) => name === column.name);
     if (was === undefined)
       return [column.filledBy === null ? addition(table, column) : filling(table, column)];
@@ -167,6 +169,13 @@ export const refuseUnfit = (
       `rows of ${table.schema}.${table.table} have no ${unfilled.map(({ name }) => name).join(', ')}, which a run writes into each row that it loads`,
       'Load everything again once with --full-refresh.',
     );
+  const problem = `rows cannot be put into ${table.schema}.${table.table}: ${refused.map((one) => one.problem).join('; ')}`;
+  if (isOthers(production))
+    refuseShape(
+      table.table,
+      problem,
+      fittingHint(table, asTaken(declared, production.columns), production, false),
+    );
   const needs = evolveChoices.findLast((level) => refused.some((change) => change.needs === level));
   const option =
     needs !== undefined && refused.every((change) => change.needs !== undefined)
@@ -174,7 +183,7 @@ export const refuseUnfit = (
       : 'Change the declaration, or';
   refuseShape(
     table.table,
-    `rows cannot be put into ${table.schema}.${table.table}: ${refused.map(({ problem }) => problem).join('; ')}`,
+    problem,
     `${option} execute: ${statementOf(table, refused)}; or load everything again into a new table with --full-refresh.`,
   );
 };
@@ -218,7 +227,7 @@ export const evolvedColumns = (
   columns: readonly TableColumn[],
   production: readonly TableColumn[],
 ): string =>
-  columns
+  asTaken(columns, production)
     .map(({ name, type }) => {
       const was = production.find((one) => one.name === name);
       if (was?.type === type) return quoteName(name);

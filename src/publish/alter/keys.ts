@@ -9,6 +9,7 @@ import { EtlError, messageOf } from '../../core/errors/errors.ts';
 import { attributeChanges } from './changes.ts';
 import { evolutionOf } from './evolve.ts';
 import { productionName } from '../../db/names.ts';
+import { isOthers } from '../table/fitting.ts';
 import type { BuiltTable, DeclaredTable } from '../table/tables.ts';
 import type { ProductionTable } from '../table/production.ts';
 import { isUniqueBy, type TableIndex, type TableState } from '../table/table-state.ts';
@@ -73,8 +74,10 @@ const primaryKeyChanges = (
   if (isSameList(old?.columns ?? [], wanted)) return none;
   if (production.dependents.some(({ kind }) => kind === 'primary key')) return none;
   // The key of a table that people made is theirs, and rows may be known by any of its unique indexes.
-  const isOthers = production.published?.isMade !== true;
-  if (table.evolve === 'keep' || (isOthers && (wanted.length === 0 || isUniqueBy(production, wanted))))
+  if (
+    table.evolve === 'keep' ||
+    (isOthers(production) && (wanted.length === 0 || isUniqueBy(production, wanted)))
+  )
     return none;
   const target = productionName(table);
   const text = wanted.length === 0 ? 'is dropped' : `becomes ${listed(wanted)}`;
@@ -130,11 +133,11 @@ const nullChanges = (
   built: TableState,
   production: ProductionTable,
 ): Pick<KeyChanges, 'texts' | 'drop' | 'make'> => {
-  if (production.published?.isMade !== true) return { texts: [], drop: [], make: [] };
+  if (isOthers(production)) return { texts: [], drop: [], make: [] };
   const isRequired = ({ columns }: TableState, wanted: string): boolean =>
     columns.some(({ name, notNull }) => name === wanted && notNull);
   const names = built.columns.map(({ name }) => name);
-  const ours = production.published.notNull ?? [];
+  const ours = production.published?.notNull ?? [];
   const off = names.filter(
     (name) => ours.includes(name) && isRequired(production, name) && !isRequired(built, name),
   );
@@ -240,7 +243,7 @@ export const keyChanges = ({ table, builtAs: built, production: found }: BuiltOv
 };
 
 const keyHint =
-  'Drop what depends on it, run, and create it again; or keep the key, index or column as it is.';
+  'In a table that runs made, drop what depends on it, run, and create it again; or keep the key, index or column as it is.';
 
 export const doKeySteps = async (
   client: Client,

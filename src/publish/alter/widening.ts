@@ -1,7 +1,12 @@
-// Lists type changes that keep every value, and those that rewrite the table.
+// Lists which type loses nothing in which other: a column of the first may become one of the second,
+// and rows with the first may be written into a column of the second. Proved by
+// test/modes/narrower.test.ts, "the table of types".
 //
-// Changes that depend on settings, or lose anything, are left out: timestamp to timestamptz (time
-// zone), char(n) (blanks), json to jsonb (order of keys).
+// Types that depend on settings, or lose anything, are left out: timestamp in timestamptz (time
+// zone), json in jsonb (order of keys).
+
+import { quoteName } from '../../db/sql.ts';
+import type { TakenType } from '../table/tables.ts';
 
 /** Example: `numeric(10,2)` has the base numeric and the sizes 10 and 2. */
 interface WrittenType {
@@ -55,9 +60,27 @@ export const widens = (from: string, to: string): { readonly rewrites: boolean }
   if (base === is.base && growing.has(base))
     return (is.sizes[0] ?? Infinity) >= (was.sizes[0] ?? Infinity) ? { rewrites: false } : undefined;
   const whole = digits[base];
-  const holds =
+  const isWider =
     whole !== undefined && is.base === 'numeric'
       ? numericHolds(is, whole, 0)
-      : wider[base]?.includes(is.base) === true && is.sizes.length === 0;
-  return holds ? { rewrites: true } : undefined;
+      : wider[base]?.includes(is.base) === true;
+  return isWider ? { rewrites: true } : undefined;
 };
+
+/**
+ * True if rows with `from` may be written into a column of `to`. The blanks at the end of a char(n)
+ * mean nothing; but a column is not retyped from it, because readers may count on the blanks.
+ */
+export const holds = (from: string, to: string): boolean => {
+  if (widens(from, to) !== undefined) return true;
+  const [was, is] = [written(from), written(to)];
+  return (
+    was.base === 'character' &&
+    ['character', 'character varying'].includes(is.base) &&
+    (is.sizes[0] ?? Infinity) >= was.sizes[0]!
+  );
+};
+
+/** SQL: the column's value as `to`. The server's cast of a real adds digits that nobody wrote: 0.1. */
+export const valueAs = ({ name, from, to }: TakenType): string =>
+  `${quoteName(name)}${from === 'real' && to === 'double precision' ? '::text' : ''}::${to}`;

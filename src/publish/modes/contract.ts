@@ -121,7 +121,7 @@ export interface Filling {
 
 export type Filled = Pick<
   BuiltTable,
-  'rows' | 'rowsFrom' | 'staged' | 'deletions' | 'partitions' | 'touched'
+  'rows' | 'rowsFrom' | 'staged' | 'deletions' | 'partitions' | 'touched' | 'taken'
 >;
 
 export interface Seen {

@@ -7,6 +7,7 @@ import type { PartitionSpec } from '../../core/declaration.ts';
 import type { DeclaredTable } from './tables.ts';
 import { dependentsText, isForReaders, keptForReaders, type Dependent } from './dependents.ts';
 import type { ProductionTable } from './production.ts';
+import { isOthers } from './fitting.ts';
 import { movingAway, refuseShape } from './shape.ts';
 import { keyOfBound } from './bounds.ts';
 import { partitioningOf, type FoundPartitioning } from './partitioning.ts';
@@ -78,7 +79,11 @@ export const refuseOtherPartitioning = (table: DeclaredTable, production: Produc
   if (spec === undefined) return;
   const name = `${table.schema}.${table.table}`;
   const { partitioning } = production;
-  const again = `Change partitionBy; or ${movingAway(table, production)}.`;
+  const again = isOthers(production)
+    ? partitioning === undefined
+      ? 'Remove partitionBy.'
+      : 'Declare partitionBy as the table is partitioned.'
+    : `Change partitionBy; or ${movingAway(table, production)}.`;
   if (partitioning === undefined)
     return refuseShape(
       table.table,
@@ -97,7 +102,9 @@ export const refuseOtherPartitioning = (table: DeclaredTable, production: Produc
       refuseShape(
         table.table,
         `its partition ${schema}.${part} ${what}`,
-        `Detach it: \`alter table ${productionName(table)} detach partition ${quoteName(schema, part)}\`.`,
+        isOthers(production)
+          ? 'Remove partitionBy; with append or merge, the server finds the partition of each row.'
+          : `Detach it: \`alter table ${productionName(table)} detach partition ${quoteName(schema, part)}\`.`,
       );
     if (keyOfBound(spec, bound) === undefined)
       refuse(`is for ${bound.replace(/^FOR VALUES/, 'values')}, which ${declaredText(spec)} does not make`);

@@ -88,10 +88,10 @@ export interface ProductionTable extends TableState {
 /** Thrown if a table has changed since the plan; publishing then starts over. */
 export class ProductionChanged extends Error {}
 
-/**
- * SQL: true if the strategy creates the table; the other strategies write into an existing table.
- */
-export const makesTable = `strategy not in ('append', 'merge', 'history')`;
+/** SQL: true if the strategy publishes all rows of the table. */
+export const bringsAllRows = `strategy not in ('append', 'merge', 'history')`;
+/** SQL: true if the strategy creates the table, or its partitions; others write into an existing one. */
+const makesTable = `${bringsAllRows} and strategy <> 'in place'`;
 
 /** SQL for what only partitioned tables have, and what other tables have instead. */
 const ofPartitioned = (isAny: boolean | null, oid: string): string =>

@@ -232,12 +232,13 @@ export const ownedSequenceList = (oid: string): string => `
     where d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = ${oid}
       and d.deptype in ('a', 'i') and p.seqincrement > 0), '[]')`;
 
+/** Reads the columns of tables (quoted names); none of a table that does not exist. */
 export const columnsOf = async (
   client: Client,
   names: readonly string[],
 ): Promise<readonly (readonly TableColumn[])[]> => {
   const { rows } = await client.query(
-    `select ${columnList('n.name::regclass')} as columns from unnest($1::text[]) with ordinality as n (name, place)
+    `select ${columnList('to_regclass(n.name)')} as columns from unnest($1::text[]) with ordinality as n (name, place)
       order by n.place`,
     [names],
   );

@@ -18,9 +18,19 @@ export interface DeclaredTable extends TableNames {
   readonly mode: Meaning;
   readonly evolve: Evolve;
   /** Empty if SQL makes the rows. */
-  readonly declared: readonly Pick<ColumnSpec, 'name' | 'nullable' | 'default' | 'lineage'>[];
+  readonly declared: readonly Pick<
+    ColumnSpec,
+    'name' | 'nullable' | 'default' | 'lineage' | 'headers' | 'options'
+  >[];
   readonly extent: Extent;
   readonly partitionBy?: PartitionSpec | undefined;
+}
+
+/** A column's type in the existing table (`to`), which is wider than that of the run (`from`). */
+export interface TakenType {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 /** Ids of file versions whose rows are deleted from production. */
@@ -72,6 +82,8 @@ export interface BuiltTable extends DeclaredTable {
   readonly indexes: readonly string[];
   /** Changes by hand that the build copied; undefined: none, or a rollback. */
   readonly byHand?: MadeByHand | undefined;
+  /** Types of production that the built rows have instead of the declared ones. */
+  readonly taken?: readonly TakenType[] | undefined;
   /** Changes whenever a pipeline publishes the table; read before the build. */
   readonly publications?: string | undefined;
 }

@@ -41,6 +41,7 @@ import { checkRow } from './check-row.ts';
 import { eachStaged } from '../../publish/modes/fill-all.ts';
 import type { Filled } from '../../publish/modes/contract.ts';
 import type { StatisticsOf } from './staged-statistics.ts';
+import { takeMade, takeStaged } from './taken-rows.ts';
 
 /**
  * Returns the tables that the SQL reads in production, without tables of which it reads this run's
@@ -184,7 +185,10 @@ const buildPartitioned = (
     const filled = isMade
       ? await together(client, sql, () => fill(context, table, made, bringing))
       : undefined;
-    const source = isMade ? builtName(made) : stagingTable(spec.name, table.name);
+    const staging = stagingTable(spec.name, table.name);
+    const { source, taken } = isMade
+      ? { source: builtName(made), taken: filled!.taken }
+      : await takeStaged(client, names, staging, isRehearsal);
     const columns = isMade
       ? (await columnsOf(client, [source]))[0]!
       : (table as SourceTableSpec).columns.map(({ name, nullable }) => ({ name, notNull: !nullable }));
@@ -198,7 +202,8 @@ const buildPartitioned = (
     const built = await build(context, table, names, bringing, { ...from, statistics }, alongside);
     if (isMade) await runQuery(client, dropBuiltTable(made));
     const rowsFrom = builtName(names);
-    return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom };
+    if (!isMade && taken !== undefined) await client.query(`drop table ${source}`);
+    return { ...eachStaged(built.rows, rowsFrom), ...built, ...filled, rows: built.rows, rowsFrom, taken };
   });
 
 /** Number of rows that publishing will delete: none if partitions are replaced. */
@@ -251,11 +256,17 @@ export const buildOne = async (
  * Fills a table from typed staging. Only counts rows that COPY loaded into the table itself, or
  * that publishing copies from staging.
  */
-const fillTyped = ({ client, spec }: Work, table: SourceTableSpec, names: DeclaredTable): Promise<Filled> => {
-  const staging = stagingTable(spec.name, table.name);
+const fillTyped = async (
+  { client, spec }: Work,
+  table: SourceTableSpec,
+  names: DeclaredTable,
+  isRehearsal: boolean | undefined,
+): Promise<Filled> => {
+  const staged = stagingTable(spec.name, table.name);
+  const { source: staging, taken } = await takeStaged(client, names, staged, isRehearsal);
   const required = publishedColumns(table).flatMap(({ name, nullable }) => (nullable ? [] : [name]));
   const whenCreated = required.length > 0 ? [setNotNull(names, required)] : [];
-  return modeOf(names).fillTable({ client, table, names, staging, whenCreated });
+  return { ...(await modeOf(names).fillTable({ client, table, names, staging, whenCreated })), taken };
 };
 
 const fill = async (
@@ -264,14 +275,14 @@ const fill = async (
   names: DeclaredTable,
   bringing: Bringing,
 ): Promise<Filled> => {
-  const { sql } = bringing;
+  const { sql, isRehearsal } = bringing;
   if (sql !== undefined) {
     const filled = await fillFromSql(context, table, names, sql, bringing);
     await checkRow(context.client, table, names);
-    return filled;
+    return { ...filled, taken: await takeMade(context.client, names) };
   }
   try {
-    return await fillTyped(context, table as SourceTableSpec, names);
+    return await fillTyped(context, table as SourceTableSpec, names, isRehearsal);
   } catch (cause) {
     throw buildError(names, 'rows', cause);
   }

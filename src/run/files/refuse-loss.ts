@@ -10,7 +10,7 @@ import { quoteName, quoteText } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import { fileColumn } from '../../db/names.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
-import { makesTable } from '../../publish/table/production.ts';
+import { bringsAllRows } from '../../publish/table/production.ts';
 import type { Basis, Judging } from './sieve.ts';
 import { plural } from '../../core/wording.ts';
 
@@ -59,7 +59,7 @@ const lossOf = async (
   const { lostByRefresh } = meaningOf(publish);
   if (lostByRefresh !== undefined) return lostByRefresh;
   const { rows } = await client.query(
-    `select exists (select from etl.published_table where table_oid = to_regclass($1) and ${makesTable}) as "isOurs"`,
+    `select exists (select from etl.published_table where table_oid = to_regclass($1) and ${bringsAllRows}) as "isOurs"`,
     [name],
   );
   if (!rows[0].isOurs) return 'rows of no file: no run has made the table';

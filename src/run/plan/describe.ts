@@ -21,7 +21,7 @@ import {
   targetName,
 } from '../../publish/table/foreign-keys.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
-import { replacedText } from '../../publish/plan.ts';
+import { replacedText, takenNotice } from '../../publish/plan.ts';
 import { differenceOf } from '../../publish/table/shape.ts';
 import { productionName } from '../../db/names.ts';
 import { waysOf } from '../../publish/modes/registry.ts';
@@ -88,7 +88,9 @@ const publishingOf = (pipeline: string, plan: PublishPlan): PublishingPlan => {
   const { table, production, strategy } = plan;
   const [readersWait, writersWait] = waits(plan);
   const others = waysOf(table).strategies.filter(({ name }) => name !== strategy.name);
-  const notices = [strategy.notice(plan), replacedText(pipeline, plan)].filter((one) => one !== undefined);
+  const notices = [strategy.notice(plan), takenNotice(plan), replacedText(pipeline, plan)].filter(
+    (one) => one !== undefined,
+  );
   // The strategy may change later, when the rows are known.
   const dependents = production?.dependents.filter((one) => !isForReaders(one)) ?? [];
   const free = { ...plan, production: production && { ...production, dependents } };

@@ -9,7 +9,13 @@ import { applyAll, byWriting, type Applied } from '../../publish/apply.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { boundWaits, lockPublishing, lockQuietly, lockTables, type Locksmith } from '../../publish/locks.ts';
 import { keptSchema, namesInProduction, productionName } from '../../db/names.ts';
-import { checkPlanned, insertPublished, replacedText, unlimitedWaits } from '../../publish/plan.ts';
+import {
+  checkPlanned,
+  insertPublished,
+  replacedText,
+  takenNotice,
+  unlimitedWaits,
+} from '../../publish/plan.ts';
 import { ChangedByHand } from '../../publish/table/by-hand.ts';
 import { insertKept, isKept } from '../../publish/modes/replace/keep.ts';
 import { lockViews } from '../../publish/table/views.ts';
@@ -174,7 +180,13 @@ export const publishTables = async (
     const by = judgedBy(plans);
     if (judged?.by !== by) judged = { by, before: await occasion.judge(plans) };
     const { before } = judged;
-    announce(plans.flatMap((one) => [one.strategy.notice(one), replacedText(context.spec.name, one)]));
+    announce(
+      plans.flatMap((one) => [
+        one.strategy.notice(one),
+        takenNotice(one),
+        replacedText(context.spec.name, one),
+      ]),
+    );
     await withOwnTransaction(client, async (beginning) => {
       const idle = { text: `set local idle_in_transaction_session_timeout = ${frozenMs}` };
       const [, prepared] = await askTogether(client, () => [

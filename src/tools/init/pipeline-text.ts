@@ -1,6 +1,7 @@
 // Writes the text of a pipeline: the frame around columns that others have written.
 
 import type { Dialect } from '../../core/declaration.ts';
+import { keyText, literal, objectText } from '../../core/source-text.ts';
 import { onOneLine } from '../../core/wording.ts';
 import { plainDialect } from './delimiter.ts';
 
@@ -18,28 +19,6 @@ export interface WrittenSource {
   readonly encoding: string | undefined;
   readonly dialect: Dialect;
 }
-
-const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-export const literal = (text: string): string => {
-  const escaped = text
-    .replace(/[\\']/g, '\\$&')
-    .replace(
-      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFEFF]/gu,
-      (character) => named[character] ?? `\\u{${character.codePointAt(0)!.toString(16)}}`,
-    );
-  return `'${escaped}'`;
-};
-
-const valueText = (value: unknown): string => {
-  if (typeof value === 'string') return literal(value);
-  return Array.isArray(value) ? `[${value.map(valueText).join(', ')}]` : String(value);
-};
-
-export const objectText = (options: Readonly<Record<string, unknown>>): string => {
-  const entries = Object.entries(options).map(([name, value]) => `${name}: ${valueText(value)}`);
-  return `{ ${entries.join(', ')} }`;
-};
 
 const defaults: Dialect = { ...plainDialect, header: true };
 
@@ -96,10 +75,6 @@ export const fieldText = (header: readonly string[], index: number): string => {
   if (name === '') return String(index + 1);
   return literal(same.length === 1 ? name : `${name}#${same.indexOf(index) + 1}`);
 };
-
-/** Names of columns are letters of any script, and nearly always identifiers of JavaScript, too. */
-export const keyText = (name: string): string =>
-  /^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name) ? name : literal(name);
 
 /** Lines of a table, without their indentation. */
 export interface TableText {

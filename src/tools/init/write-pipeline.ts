@@ -1,17 +1,10 @@
 // Writes the text of the inferred pipeline: one line per column, with a comment about its values.
 
+import { keyText, literal, objectText } from '../../core/source-text.ts';
 import { formatCount, onOneLine, plural } from '../../core/wording.ts';
 import type { Decision } from './contract.ts';
 import { lossText, type Loss } from '../loss.ts';
-import {
-  fieldText,
-  keyText,
-  literal,
-  objectText,
-  pipelineText,
-  type TableText,
-  type WrittenSource,
-} from './pipeline-text.ts';
+import { fieldText, pipelineText, type TableText, type WrittenSource } from './pipeline-text.ts';
 import { shownText } from '../shown-text.ts';
 
 export interface WrittenTable extends WrittenSource {

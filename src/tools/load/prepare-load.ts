@@ -2,6 +2,7 @@
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
+import { keyText, literal } from '../../core/source-text.ts';
 import { inQuotes } from '../../core/wording.ts';
 import type { Pipeline } from '../../pipeline/define-pipeline.ts';
 import {
@@ -11,14 +12,7 @@ import {
   type GivenReading,
   type InitReading,
 } from '../init/draft-files.ts';
-import {
-  fieldText,
-  keyText,
-  literal,
-  pipelineText,
-  type TableText,
-  type WrittenSource,
-} from '../init/pipeline-text.ts';
+import { fieldText, pipelineText, type TableText, type WrittenSource } from '../init/pipeline-text.ts';
 import type { ColumnRules } from '../init/rules.ts';
 import { loadText, readForInit, writtenFiles } from '../init/write-init.ts';
 import { initTableText, type WrittenTable } from '../init/write-pipeline.ts';

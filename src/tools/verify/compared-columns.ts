@@ -68,3 +68,23 @@ export const comparedColumns = (table: SourceTableSpec): ComparedColumns => {
     });
   return { columns, fileColumn: kept.find(({ lineage }) => lineage === '_file')?.name, notCompared };
 };
+
+/** Decimals of the declared type; undefined: as many as the value has, or not a decimal number. */
+const scaleOf = ({ type, options }: ColumnSpec): number | undefined => {
+  if (type !== 'numeric') return numbers.has(type) ? 0 : undefined;
+  return options['precision'] === undefined ? undefined : Number(options['scale'] ?? 0);
+};
+
+/**
+ * SQL: a column's value as text of the declared type. `type`: production's, which may be wider. A
+ * value that the declared type cannot hold is written as it is.
+ */
+export const valueText = (column: string, spec: ColumnSpec, type: string): string => {
+  const own = (value: string): string =>
+    `case when ${value} = ${column} then ${value}::text else ${column}::text end`;
+  const scale = scaleOf(spec);
+  if (scale !== undefined && type.startsWith('numeric') && !type.endsWith(`,${scale})`))
+    return own(`round(${column}, ${scale})`);
+  if (spec.type === 'date' && type !== 'date' && type.startsWith('timestamp')) return own(`${column}::date`);
+  return `${column}::text`;
+};

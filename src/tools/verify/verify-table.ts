@@ -15,7 +15,7 @@ import { addLosses } from './lost-texts.ts';
 import { addRows, noRows, type RowSums } from './row-sums.ts';
 
 export interface Production {
-  readonly there: ReadonlySet<string> | undefined;
+  readonly there: ReadonlyMap<string, string> | undefined;
   readonly others: FilesOfOthers;
   /** By file id if the table has the column _file, otherwise by null; undefined if not counted. */
   readonly sums: ReadonlyMap<string | null, RowSums> | undefined;
@@ -144,7 +144,7 @@ const awaitedColumn = (column: string): NotVerified => ({
 
 export const columnsInProduction = (
   table: SourceTableSpec,
-  there: ReadonlySet<string>,
+  there: ReadonlyMap<string, string>,
 ): ComparedColumns & { readonly missing: readonly string[] } => {
   const all = comparedColumns(table);
   const has = (name: string): boolean => there.has(name);
@@ -164,7 +164,7 @@ export const verifyTable = async (
   { there, others, sums }: Production,
   signal: AbortSignal | undefined,
 ): Promise<VerifiedTable> => {
-  const columns = columnsInProduction(table, there ?? new Set());
+  const columns = columnsInProduction(table, there ?? new Map());
   const rows = sums === undefined ? null : [...sums.values()].reduce((sum, one) => sum + one.rows, 0);
   const { counted, ...found } = await countFiles(client, table, wanted, columns, signal);
   const notCompared = [...found.notCompared];

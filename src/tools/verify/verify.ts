@@ -17,7 +17,7 @@ import type { VerifiedTable, VerifyOptions, VerifyReport } from './report.ts';
 import { textHash } from './text-hash.ts';
 import { columnsInProduction, verifyTable, whyNotRows, type Production } from './verify-table.ts';
 import { quoteName } from '../../db/sql.ts';
-import type { ComparedColumn } from './compared-columns.ts';
+import { valueText, type ComparedColumn } from './compared-columns.ts';
 import { decimalOf, type RowSums } from './row-sums.ts';
 
 /** Row security must fail instead of hiding rows. Values must be printed as by print-value.ts. */
@@ -34,14 +34,18 @@ const serverHash = async (client: Client, text: string): Promise<bigint> =>
       .hash,
   );
 
-const columnsThere = async (client: Client, name: string): Promise<ReadonlySet<string> | undefined> => {
+/** Returns the types of a table's columns by name. */
+const columnsThere = async (
+  client: Client,
+  name: string,
+): Promise<ReadonlyMap<string, string> | undefined> => {
   const { rows } = await client.query(
     `select to_regclass($1) is not null as "isThere", (
-        select array_agg(attname::text) from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
+        select json_object_agg(attname, format_type(atttypid, atttypmod)) from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
       ) as columns`,
     [name],
   );
-  return rows[0].isThere ? new Set(rows[0].columns ?? []) : undefined;
+  return rows[0].isThere ? new Map(Object.entries(rows[0].columns ?? {})) : undefined;
 };
 
 const turned = (hash: string, index: number): string => {
@@ -54,10 +58,14 @@ const sumsSql = (
   name: string,
   columns: readonly ComparedColumn[],
   fileColumn: string | undefined,
+  types: ReadonlyMap<string, string>,
 ): string => {
   const own = columns.map(({ spec }) => `t.${quoteName(spec.name)}`);
   const hashed = columns.flatMap(({ comparing }, index) => (comparing === 'nulls' ? [] : [index]));
-  const hashes = hashed.map((index) => `hashtextextended(${own[index]}::text collate "C", 0) as h${index}`);
+  const hashes = hashed.map((index) => {
+    const { spec } = columns[index]!;
+    return `hashtextextended(${valueText(own[index]!, spec, types.get(spec.name)!)} collate "C", 0) as h${index}`;
+  });
   const file = fileColumn === undefined ? 'null::text' : `t.${quoteName(fileColumn)}::text`;
   const sumOf = ({ comparing, spec }: ComparedColumn, index: number): string => {
     if (comparing !== 'numbers') return 'null';
@@ -79,8 +87,9 @@ const productionSums = async (
   name: string,
   columns: readonly ComparedColumn[],
   fileColumn: string | undefined,
+  types: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string | null, RowSums>> => {
-  const { rows } = await client.query(sumsSql(name, columns, fileColumn));
+  const { rows } = await client.query(sumsSql(name, columns, fileColumn, types));
   return new Map(
     rows.map(({ file, rows: count, nulls, hashes, sums, rowHash }) => [
       file,
@@ -122,7 +131,13 @@ const readProduction = async (
   const why = whyNotRows(table, files, await countRows(client, name));
   const { columns, fileColumn } = columnsInProduction(table, there);
   const isAsked = why === undefined;
-  const sums = await productionSums(client, name, isAsked ? columns : [], isAsked ? fileColumn : undefined);
+  const sums = await productionSums(
+    client,
+    name,
+    isAsked ? columns : [],
+    isAsked ? fileColumn : undefined,
+    there,
+  );
   return { there, others, sums };
 };
 

@@ -12,6 +12,7 @@ import { formatCount, plural } from '../../../core/wording.ts';
 import { DuplicateRows, findDuplicates } from '../../table/duplicates.ts';
 import { inKeyOrder } from '../key-order.ts';
 import { doKeySteps, keyChanges, type KeyStep } from '../../alter/keys.ts';
+import { selectTaken, takenTypes } from '../../alter/taken-types.ts';
 import { writtenColumns } from '../../table/table-state.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { rowsWithheld } from '../../refusals.ts';
@@ -33,7 +34,8 @@ const insertRows = async (client: Client, { table, builtAs, production }: Publis
   const list = quoteNames(names);
   const target = productionName(table);
   const order = await inKeyOrder(client, table.rowsFrom, table.rows, table.primaryKey);
-  const insert = `insert into ${target} as o (${list}) overriding system value select ${list} from ${table.rowsFrom} ${order}`;
+  const values = selectTaken(names, takenTypes(builtAs.columns, production!.columns));
+  const insert = `insert into ${target} as o (${list}) overriding system value select ${values} from ${table.rowsFrom} ${order}`;
   const { files } = table.outgoing;
   if (!production!.isReferenced || files.length === 0 || table.primaryKey.length === 0)
     return (await client.query(insert)).rowCount ?? 0;

@@ -6,6 +6,7 @@
 
 import type { Client } from '../../../db/client.ts';
 import { codeOf } from '../../../core/errors/errors.ts';
+import { literal } from '../../../core/source-text.ts';
 import { writeEach, beside } from '../beside.ts';
 import type { PublishPlan, Strategy } from '../contract.ts';
 import { differencesOf, findDifferences, writeFound } from './differences.ts';
@@ -13,24 +14,31 @@ import type { KeyStep } from '../../alter/keys.ts';
 import type { DeclaredTable } from '../../table/tables.ts';
 import { dependentsText } from '../../table/dependents.ts';
 import { ProductionChanged, type ProductionTable } from '../../table/production.ts';
+import { isOthers } from '../../table/fitting.ts';
 import { refuseShape } from '../../table/shape.ts';
 import { isUniqueBy } from '../../table/table-state.ts';
 
 /** Refuses a table with a different primary key, because rows are found by the declared key. */
-const refuseOtherKey = (table: DeclaredTable, { dependents, indexes }: ProductionTable): void => {
+const refuseOtherKey = (table: DeclaredTable, production: ProductionTable): void => {
+  const { dependents, indexes } = production;
   if (isUniqueBy({ indexes }, table.primaryKey)) return;
-  if (table.evolve === 'keep')
+  if (table.evolve === 'keep') {
+    const unique = indexes.filter(({ columns }) => isUniqueBy({ indexes }, columns));
+    const keys = unique.map(({ columns }) => `primaryKey: [${columns.map(literal).join(', ')}]`);
     refuseShape(
       table.table,
       `rows cannot be merged into ${table.schema}.${table.table}: no unique index is on (${table.primaryKey.join(', ')})`,
-      "Create one, or declare evolve: 'refuse', with which a run makes the primary key.",
+      keys.length === 0
+        ? "It has none that could find a row: publish: 'append' needs none."
+        : `Declare a key that it has: \`${keys.join('`, `')}\`.`,
     );
+  }
   if (dependents.every(({ kind }) => kind !== 'primary key')) return;
   const key = indexes.find(({ isPrimary }) => isPrimary)?.columns ?? [];
   refuseShape(
     table.table,
     `rows cannot be merged into ${table.schema}.${table.table}: its primary key is (${key.join(', ')}), and ${dependentsText(dependents)} depends on it`,
-    'Declare that key, or drop what depends on it.',
+    isOthers(production) ? 'Declare that key.' : 'Declare that key, or drop what depends on it.',
   );
 };
 

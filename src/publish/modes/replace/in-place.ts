@@ -14,11 +14,13 @@ import { dependText, dependentsText, isForReaders, rowsWritten } from '../../tab
 import { refuseUnfit } from '../../alter/evolve.ts';
 import { copyAway, isKept } from './keep.ts';
 import { doKeySteps, dropIndex, keyChanges, makeIndex, type KeyStep } from '../../alter/keys.ts';
+import { selectTaken, takenTypes } from '../../alter/taken-types.ts';
 import { builtName, productionName } from '../../../db/names.ts';
 import { rowsWith, type BuiltTable } from '../../table/tables.ts';
 import { productionTables, type ProductionTable } from '../../table/production.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { publishRefusal, rowsWithheld } from '../../refusals.ts';
+import { fittingHint, isOthers } from '../../table/fitting.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import { haveSame, writtenColumns, type TableIndex } from '../../table/table-state.ts';
 
@@ -51,13 +53,15 @@ const tradedIndexes = async (
 /** Throws. Only the person who made a constraint should drop it. */
 const refuseConstraint = (
   { table }: BuiltTable,
-  { dependents }: ProductionTable,
+  production: ProductionTable,
   { constraint, columns }: TableIndex,
 ): never => {
-  const problem = `rows exchange values of constraint ${constraint}, but must be replaced by key because of ${dependentsText(dependents)}`;
+  const problem = `rows exchange values of constraint ${constraint}, but must be replaced by key because of ${dependentsText(production.dependents)}`;
   const names = columns.map((column) => `'${column}'`);
   const list = names.length === 1 ? names[0] : `[${names.join(', ')}]`;
-  const hint = `Drop constraint ${constraint} and declare index(${list}, { unique: true }) instead.`;
+  const hint = isOthers(production)
+    ? 'Give these rows other values in a run before.'
+    : `Drop constraint ${constraint} and declare index(${list}, { unique: true }) instead.`;
   throw new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '23505', problem, hint });
 };
 
@@ -67,6 +71,7 @@ const replaceByKey = async (
   table: BuiltTable,
   production: ProductionTable,
   columns: readonly string[],
+  values: string,
 ): Promise<readonly KeyStep[]> => {
   const { primaryKey } = table;
   const dependents = dependentsText(production.dependents);
@@ -93,7 +98,7 @@ const replaceByKey = async (
       `delete from ${ownRows(table, production)} o where (${replacedOf(table)}) and not exists (select from ${built} n where ${haveSame(key, 'n', 'o')})`,
     );
     await client.query(
-      `insert into ${target} (${list}) overriding system value select ${list} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
+      `insert into ${target} (${list}) overriding system value select ${values} from ${built} on conflict (${quoteNames(primaryKey)}) do ${update}`,
     );
   });
   return traded.flatMap((index) => makeIndex(table, index, index));
@@ -104,7 +109,8 @@ const refused = ({ table: names, production }: PublishPlan, cause: unknown): unk
   const { schema, table } = names;
   if (codeOf(cause) !== '0A000') return publishRefusal(table, cause);
   const problem = `rows of ${schema}.${table} cannot be replaced in place: ${messageOf(cause)}`;
-  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}. Or ${movingAway(names, production!)}.`;
+  const away = isOthers(production!) ? '' : ` Or ${movingAway(names, production!)}.`;
+  const hint = `It has to remain the same table because of ${dependentsText(production!.dependents)}.${away}`;
   return new EtlError('ETL_PUBLISH_REFUSED', { table, sqlstate: '0A000', problem, hint }, { cause });
 };
 
@@ -119,11 +125,12 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
   await ensurePartitions(client, plan);
   const names = writtenColumns(builtAs.columns).map(({ name }) => name);
   const list = quoteNames(names);
+  const values = selectTaken(names, takenTypes(builtAs.columns, production.columns));
   const left: KeyStep[] = [];
   if (production.isReferenced) {
     // The key is needed to find old rows, so it is changed first.
     await doKeySteps(client, table, [...changes.drop, ...changes.key]);
-    left.push(...(await replaceByKey(client, table, production, names)));
+    left.push(...(await replaceByKey(client, table, production, names, values)));
   } else {
     // A replicated table cannot delete rows without a key, so the key is dropped after them.
     await withPath(client, table.path, () =>
@@ -131,7 +138,7 @@ const replaceRows = async (client: Client, plan: PublishPlan): Promise<readonly 
     );
     await doKeySteps(client, table, changes.drop);
     await withPath(client, table.path, () =>
-      client.query(`insert into ${target} (${list}) overriding system value select ${list} from ${built}`),
+      client.query(`insert into ${target} (${list}) overriding system value select ${values} from ${built}`),
     );
     left.push(...changes.key);
   }
@@ -154,7 +161,9 @@ export const inPlace: Strategy = {
       refuseShape(
         whole.table,
         `${dependText(dependents)} on it, and its columns differ from the declaration: ${difference}`,
-        'Drop what depends on it, run, and create it again; or keep the columns as they are.',
+        isOthers(production)
+          ? fittingHint(whole, declared, production, true)
+          : 'Drop what depends on it, run, and create it again; or keep the columns as they are.',
       );
   },
 

@@ -28,6 +28,7 @@ import { checkRowSecurity, giveRowSecurity } from '../../table/row-security.ts';
 import { checkViews, replaceViews } from '../../table/views.ts';
 import { refuseUnlikeChecks, unlikeOf } from './unlike.ts';
 import { publishRefusalOfAny } from '../../refusals.ts';
+import { fittingHint, isOthers } from '../../table/fitting.ts';
 import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
 import {
   heirsOf,
@@ -208,7 +209,9 @@ export const partitions: Strategy = {
       refuseShape(
         table,
         `${schema}.${table} is kept when its partitions are replaced, but its columns differ from the declaration: ${difference}`,
-        `Change the columns of the table or of the declaration; or ${movingAway(names, production)}.`,
+        isOthers(production)
+          ? fittingHint(names, declared, production, true)
+          : `Change the columns of the table or of the declaration; or ${movingAway(names, production)}.`,
       );
   },
 

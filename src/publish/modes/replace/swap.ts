@@ -20,7 +20,8 @@ import { builtName, fittingName, namesInProduction, productionName } from '../..
 import type { DeclaredTable } from '../../table/tables.ts';
 import type { ProductionTable } from '../../table/production.ts';
 import { publishRefusalOfAny } from '../../refusals.ts';
-import { differenceOf, movingAway, refuseShape } from '../../table/shape.ts';
+import { fittingHint, isOthers } from '../../table/fitting.ts';
+import { differenceOf, refuseShape } from '../../table/shape.ts';
 import type { TableColumn, TableConstraint } from '../../table/table-state.ts';
 
 const addedByHand = (declared: readonly TableColumn[], { columns, published }: ProductionTable): string[] => {
@@ -30,17 +31,18 @@ const addedByHand = (declared: readonly TableColumn[], { columns, published }: P
 
 /** Refuses to remove columns that no run created. Proved by test/modes/publish-protects.test.ts. */
 const refuseLoss = (
-  { schema, table }: DeclaredTable,
+  names: DeclaredTable,
   declared: readonly TableColumn[],
   production: ProductionTable,
 ): void => {
+  const { schema, table } = names;
   const difference = differenceOf(declared, production.columns);
   if (difference === '') return;
   if (production.published === undefined)
     refuseShape(
       table,
       `no run has published ${schema}.${table}, and its columns differ from the declaration: ${difference}`,
-      `Declare its columns, drop it, or ${movingAway({ schema, table }, production)}.`,
+      fittingHint(names, declared, production, true),
     );
   // Old runs did not record columns, so nobody can tell which were added by hand.
   const added = production.published?.columns == null ? [] : addedByHand(declared, production);
@@ -48,7 +50,9 @@ const refuseLoss = (
     refuseShape(
       table,
       `${added.length === 1 ? 'column' : 'columns'} ${added.join(', ')} ${added.length === 1 ? 'was' : 'were'} added by hand and would be lost with their contents`,
-      'Declare the added columns, drop them, or move them to another table.',
+      isOthers(production)
+        ? fittingHint(names, declared, production, true)
+        : 'Declare the added columns, drop them, or move them to another table.',
     );
 };
 

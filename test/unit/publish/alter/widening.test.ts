@@ -24,6 +24,7 @@ const rewritten = [
   ['real', 'double precision'],
   ['numeric(6,2)', 'numeric(7,3)'],
   ['date', 'timestamp without time zone'],
+  ['date', 'timestamp(3) without time zone'],
 ];
 
 const lost = [
