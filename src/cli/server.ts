@@ -75,10 +75,13 @@ export const askAnyway = async <T>(
   const { withClient } = await import('../db/client.ts');
   const { readOnlyPlainTables, readTrust, refuseStrange } = await import('../db/bookkeeping/trust.ts');
   const { forQuestions } = await import('../db/connect/address.ts');
+  const { asServerError } = await import('../db/connect/server-error.ts');
   return withClient(forQuestions(server), async (client) => {
     await readOnlyPlainTables(client);
     refuseStrange(await readTrust(client));
     return ask(client);
+  }).catch((error: unknown) => {
+    throw asServerError(server, error);
   });
 };
 

@@ -86,7 +86,8 @@ const foreignThings = `
  * SQL: objects that our own tables never have. Not reported:
  * - what a killed run leaves in a build schema: partitioned tables, row security, partitions of
  *   production tables, generated columns;
- * - objects of BullMQ's schema that its tables use, and the types of staging columns.
+ * - objects of BullMQ's schema that its tables use, and the types of staging columns;
+ * - row security that has no effect on us, which an event trigger may turn on for every new table.
  */
 const strangeThings = `
   select format('%s is not a plain table', name) from ours
@@ -99,7 +100,7 @@ const strangeThings = `
     where not ("isAside" and relkind = 'p')
   union all
   select format('%s has row security', name) from ours
-    where relrowsecurity and not ("isAside" and relkind = 'p')
+    where relrowsecurity and (relforcerowsecurity or not pg_has_role(relowner, 'usage')) and not ("isAside" and relkind = 'p')
   union all
   select format('%s inherits from %s', inhrelid::regclass, inhparent::regclass) from pg_inherits
     where (inhrelid in (select oid from ours) or inhparent in (select oid from ours))
@@ -157,7 +158,7 @@ const selectTrust = `
   with recursive ${trustedRoles},
   own_schema as (select oid, nspname, nspowner from pg_namespace where nspname = any ($1)),
   relation as (
-    select c.oid, c.relname, c.relkind, c.relrowsecurity, p.nspname, format('%I.%I', p.nspname, c.relname) as name,
+    select c.oid, c.relname, c.relkind, c.relrowsecurity, c.relforcerowsecurity, c.relowner, p.nspname, format('%I.%I', p.nspname, c.relname) as name,
         p.nspname <> all ($4) as "isAside"
       from pg_class c join own_schema p on p.oid = c.relnamespace
       where c.relkind not in ('i', 'I', 't') and p.nspname <> 'etl_kept'

@@ -39,6 +39,9 @@ export const withPermission = ({ config }: ServerAddress, thrown: unknown): unkn
   return new EtlError('ETL_PERMISSION', { ...details, action: 'do what this needs' }, { cause: thrown });
 };
 
+const timeoutHint =
+  'If statement_timeout of the role is too short for its tables, raise it: `alter role … set statement_timeout = …`.';
+
 export const asServerError = (address: ServerAddress, cause: unknown): EtlError => {
   const thrown = withPermission(address, cause);
   if (thrown instanceof EtlError) return thrown;
@@ -51,8 +54,8 @@ export const asServerError = (address: ServerAddress, cause: unknown): EtlError 
   if (code === '53100') return new EtlError('ETL_DISK_FULL', { server: label, problem }, options);
   if (code === '53200') return new EtlError('ETL_SERVER_MEMORY', { server: label, problem }, options);
   if (isSqlState(code)) {
-    const { detail, hint } = thrown as { detail?: string; hint?: string };
-    return new EtlError('ETL_SERVER_REFUSED', { sqlstate: code, problem, hint: detail ?? hint }, options);
+    const hint = code === '57014' ? timeoutHint : hintOf(thrown);
+    return new EtlError('ETL_SERVER_REFUSED', { sqlstate: code, problem, hint }, options);
   }
   return asEtlError(thrown);
 };

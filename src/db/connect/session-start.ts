@@ -27,8 +27,7 @@ const settings: readonly Setting[] = [
   { name: 'tcp_keepalives_interval', value: '5' },
   { name: 'tcp_keepalives_count', value: '3', systems: 'linux|darwin|bsd' },
   { name: 'tcp_user_timeout', value: '30s', since: 12, systems: 'linux' },
-  // No timeouts, because a load may idle, wait or work for hours.
-  { name: 'statement_timeout', value: '0' },
+  // No timeouts, because a load may idle, wait or work for hours; see also `startStatement`.
   { name: 'lock_timeout', value: '0' },
   { name: 'idle_in_transaction_session_timeout', value: '0' },
   { name: 'idle_session_timeout', value: '0', since: 14 },
@@ -67,11 +66,13 @@ const maySet = (major: number): string =>
 
 /**
  * Starts with `set` statements: they look up no names, so they are safe before the search path is
- * set. The server parses the `select` only after it has executed them.
+ * set, and fast enough for any timeout of the role. The server parses the `select`, which may be
+ * slow on a busy server, only after it has executed them.
  */
 export const startStatement = ({ name, schemas }: SessionStart, major: number): string => {
   const rows = settings.filter(({ since = 0 }) => major >= since).map(rowOf);
   return [
+    'set statement_timeout = 0',
     `set search_path = ${searchPath(schemas)}`,
     `set application_name = ${quoteText(name)}`,
     `select set_config(name, value, false), pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
