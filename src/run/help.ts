@@ -80,7 +80,7 @@ const checkingFiles = (serving: ServeOptions, files: readonly SourceFile[]): Ser
 
 const isLoading = async (client: Client, { runId, generation }: Lease): Promise<boolean> => {
   const standing = await runStanding(client, runId);
-  if (standing.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
+  if (standing?.generation !== generation) throw new EtlError('ETL_RUN_SUPERSEDED', { run: runId });
   return standing.state === 'loading';
 };
 

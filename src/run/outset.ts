@@ -2,16 +2,16 @@
 
 import { recorrectedTables } from '../ledger/rejects/corrections.ts';
 import { decideBeginning, fileKey, type Beginning, type KnownFile } from '../ledger/run/decide.ts';
-import { latestRun, loadedChunks, runFiles, type LatestRun } from '../ledger/run/ledger.ts';
+import { fileTotals, latestRun, loadedChunks, runFiles, type LatestRun } from '../ledger/run/ledger.ts';
 import { fenceRun } from '../ledger/run/take-over.ts';
 import { askTogether, runQuery, type Client } from '../db/client.ts';
-import { directTables } from '../db/landing.ts';
+import { directTables, landingTable } from '../db/landing.ts';
 import type { RunSettings } from './options.ts';
 import { existingLandings } from './make-landings.ts';
 import { versionKey, withdrawnBy } from '../ledger/production/kept.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { firstOf, plural } from '../core/wording.ts';
-import { mayHaveRows } from '../db/rows.ts';
+import { countRows, mayHaveRows } from '../db/rows.ts';
 import { quoteName } from '../db/sql.ts';
 import type { OutsetContext } from './context.ts';
 import type { PlannedTable } from './files/planned-table.ts';
@@ -145,6 +145,27 @@ const knownFiles = async (
   }));
 };
 
+/**
+ * Returns tables whose landing has not the rows that the ledger says: the epoch does not tell that
+ * somebody emptied one of them. Counts, so it is asked only when a proof has failed.
+ */
+export const vanishedTables = async (
+  { client, spec }: Pick<OutsetContext, 'client' | 'spec'>,
+  runId: number,
+  planned: readonly PlannedTable[],
+): Promise<ReadonlySet<string>> => {
+  const there = await existingLandings(client, spec, planned);
+  const totals = await fileTotals(client, runId);
+  const vanished = new Set<string>();
+  for (const { table } of planned) {
+    const files = totals.filter((file) => file.table === table.name);
+    const copied = files.reduce((sum, file) => sum + file.copied, 0);
+    if (there.has(table.name) && (await countRows(client, landingTable(spec, table))) !== copied)
+      vanished.add(table.name);
+  }
+  return vanished;
+};
+
 const decide = async (
   context: OutsetContext,
   latest: LatestRun | undefined,
@@ -158,6 +179,10 @@ const decide = async (
     now: planned.flatMap(({ files }) => files),
     stagedHashes: hashes.staged,
     landings: isUnfinished(latest) ? await existingLandings(client, spec, planned) : new Set(),
+    vanished:
+      isUnfinished(latest) && latest.errorCode === 'ETL_INCOMPLETE'
+        ? await vanishedTables(context, latest.id, planned)
+        : new Set(),
     recorrected: isUnfinished(latest) ? await recorrectedTables(client, latest.id) : new Set(),
     fresh,
     held: new Set(planned.flatMap(({ held }) => held.map(fileKey))),

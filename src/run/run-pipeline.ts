@@ -17,7 +17,7 @@ import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import { FilesHeld } from '../load/files-held.ts';
 import { heldError, recordHeld, reportFiles, type KnownHeld } from './files/held-files.ts';
 import { recordMoves } from './files/moves.ts';
-import { findOutset, isFullRefresh } from './outset.ts';
+import { findOutset, isFullRefresh, vanishedTables } from './outset.ts';
 import { planNeeded } from './files/plan-sources.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 import { step, type RunContext } from './context.ts';
@@ -33,9 +33,11 @@ import { untilDone, type RecoverOptions } from './recover.ts';
 
 interface Memory {
   planned?: readonly PlannedTable[];
-  run?: BegunRun;
+  run?: BegunRun | undefined;
   /** Files that were found bad while this process loaded them, by `fileKey`. */
   readonly held: Map<string, HeldReason & { readonly fingerprint: string }>;
+  /** True if rows had vanished from staging, and were loaded again. */
+  hasReplayed: boolean;
   epoch?: string;
   wal?: string | undefined;
   wasReached: boolean;
@@ -64,7 +66,7 @@ const publishedBefore = async (
   { run }: Memory,
 ): Promise<number | undefined> => {
   if (run !== undefined)
-    return (await runStanding(client, run.lease.runId)).state === 'published' ? run.lease.runId : undefined;
+    return (await runStanding(client, run.lease.runId))?.state === 'published' ? run.lease.runId : undefined;
   const earlier = jobId === undefined ? undefined : await runOfJob(client, jobId);
   return earlier?.state === 'published' ? earlier.id : undefined;
 };
@@ -105,18 +107,38 @@ const beginWork = async (
   return undefined;
 };
 
-/** Carries the run out; if files of it turn out to be bad, plans again without them. */
+/**
+ * Returns the error if rows have vanished from staging without a crash of the server. Only once: if
+ * they vanish again, somebody has to find out why.
+ */
+const vanishedRows = async (
+  context: RunContext,
+  memory: Memory,
+  error: unknown,
+): Promise<EtlError | undefined> => {
+  if (!(error instanceof EtlError) || error.code !== 'ETL_INCOMPLETE' || memory.hasReplayed) return undefined;
+  memory.hasReplayed = true;
+  const vanished = await vanishedTables(context, memory.run!.lease.runId, memory.planned!);
+  return vanished.size > 0 ? error : undefined;
+};
+
+/**
+ * Carries the run out; plans again if files of it turn out to be bad, without them, or if rows have
+ * vanished.
+ */
 const carryOutOthers = async (context: RunContext, memory: Memory): Promise<RunResult> => {
   const { runId } = memory.run!.lease;
   try {
     await (await work()).carryOut(context, memory.run!, memory.planned!);
     return await finishRun(context, runId, 'published', memory);
   } catch (error) {
-    if (!(error instanceof FilesHeld)) throw error;
-    for (const [file, { code, message: problem }] of error.errors)
+    const held = error instanceof FilesHeld ? error : undefined;
+    const ended = held === undefined ? await vanishedRows(context, memory, error) : heldError(held);
+    if (ended === undefined) throw error;
+    for (const [file, { code, message: problem }] of held?.errors ?? [])
       memory.held.set(fileKey(file), { code, problem, fingerprint: file.fingerprint });
     // If there is other work, it continues this run or takes its place.
-    await runQuery(context.client, endRun(runId, 'failed', heldError(error), hostname(), process.pid));
+    await runQuery(context.client, endRun(runId, 'failed', ended, hostname(), process.pid));
   }
   const { client, spec } = context;
   const [latest, before] = await askTogether(client, () => [
@@ -151,6 +173,8 @@ const attempt = async (
   if (!isRetry) sayUnreachable(context);
   memory.wal ??= wal;
   memory.owes ||= owes;
+  // A promoted standby may not have got the run.
+  if (memory.run !== undefined && (latest?.id ?? 0) < memory.run.lease.runId) memory.run = undefined;
   const published = await publishedBefore(context, memory);
   if (published !== undefined) {
     if (back !== undefined) context.report.emit(back);
@@ -170,7 +194,12 @@ const attempt = async (
 
 const runPrepared = async (prepared: PreparedRun): Promise<RunResult> => {
   const { address, backend, settings, fromWorker, spec, report, receivers } = prepared;
-  const memory: Memory = { held: new Map(), wasReached: false, owes: receivers.length > 0 };
+  const memory: Memory = {
+    held: new Map(),
+    hasReplayed: false,
+    wasReached: false,
+    owes: receivers.length > 0,
+  };
   // A worker delivers notifications beside its runs, so its runs do not.
   const deliver = async (): Promise<void> => {
     if (memory.owes && memory.wasReached && fromWorker.jobId === undefined)

@@ -164,6 +164,46 @@ it('a run of which something is lost after it was loaded publishes nothing, and 
   expect((await run(pipeline({ t }))).tables[0]).toMatchObject({ records: 600, rows: 600 });
 });
 
+describe('rows vanish from staging while the server stays up', () => {
+  const staged = `select f.table_name as "table", c.byte_start, c.committed_at from etl.chunk c
+    join etl.source_file f on f.id = c.file_id where f.run_id = (select max(id) from etl.run) order by 1, 2`;
+  const limited = { ...t, rejectLimit: 1 };
+  const tables = { t: limited, u, d: { ...limited, staging: 'none' }, sums };
+
+  it.each([
+    ['one table is emptied', 'truncate etl_staging.goes_on__t', ['t']],
+    ['one table becomes a logged one', 'alter table etl_staging.goes_on__t set logged', []],
+    [
+      'all are emptied, and the canary',
+      'truncate etl.canary, etl_staging.goes_on__t, etl_staging.goes_on__u',
+      ['t', 'u'],
+    ],
+    ['the canary alone is emptied', 'truncate etl.canary', ['t', 'u']],
+    ['rows of a table without staging are deleted', 'delete from etl_build_goes_on.d', ['d']],
+  ])('%s: the run loads again what is missing, and nothing else', async (_, sql, again) => {
+    files.write('t.csv', 'id,word\n1,a\n2,b\nx,c\n');
+    let before: readonly Record<string, unknown>[] | undefined;
+    const after = async ({ query }: HookContext) => {
+      if (before !== undefined) return;
+      before = await query(staged);
+      await query(sql);
+    };
+    const hooked = pipeline(tables, undefined, { hooks: { after } });
+    expect(await run(hooked)).toMatchObject({ outcome: 'published' });
+    const now = await rowsOf(staged);
+    const chunksOf = (rows: typeof before, name: unknown) =>
+      JSON.stringify(rows?.filter(({ table }) => table === name));
+    const names = [...new Set(now.map(({ table }) => table))];
+    expect(names.filter((name) => chunksOf(now, name) !== chunksOf(before, name)).toSorted()).toEqual(
+      again.toSorted(),
+    );
+    expect(
+      await rowsOf(`select (select count(*)::int from goes_on.t) as t, (select count(*)::int from goes_on.u) as u,
+        (select count(*)::int from goes_on.d) as d, (select count(*)::int from etl.reject) as rejects`),
+    ).toEqual([{ t: 2, u: 1, d: 2, rejects: 2 }]);
+  });
+});
+
 it('a run that is cancelled between two steps publishes nothing', async () => {
   const after = ({ runId }: { readonly runId: number }) => cancel(runId, { databaseUrl: database.url });
   expect(await failureOf(run(pipeline({ t }, undefined, { hooks: { after } })))).toMatchObject({

@@ -244,6 +244,15 @@ it('the primary is killed under a run and its standby promoted: the run goes on 
     expect(recovered).toMatchObject([{ crashed: true }]);
     const select = 'select count(*)::int as n, count(distinct id)::int as ids from small.t';
     expect(await ask(next.server.url, select)).toEqual([{ n: records, ids: records }]);
+    // Exactly those chunks were loaded twice, on the same system in another timeline.
+    const [{ again } = { again: 0 }] = await ask<{ again: number }>(
+      next.server.url,
+      `select count(*)::int as again from etl.chunk c join etl.source_file f on f.id = c.file_id join etl.run r on r.id = f.run_id
+        where r.id = ${result.runId} and (c.lost_at is not null or c.epoch <> r.epoch)`,
+    );
+    expect(recovered).toMatchObject([{ chunks: again }]);
+    const timeline = 'select left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline';
+    expect(await ask(next.server.url, timeline)).toEqual([{ timeline: '00000002' }]);
   } finally {
     await next.remove();
   }

@@ -117,7 +117,7 @@ export const runErrors = {
   },
   ETL_INCOMPLETE: {
     message: 'table {table}: the data is not complete: {problem}; nothing was published',
-    hint: 'Run again: everything is loaded again. If the error comes back, report it: it is a bug in sluice.',
+    hint: 'Run again: what is missing is loaded again. If the error comes back, find out who changes the tables of the schema etl_staging; if nobody does, report it: it is a bug in sluice.',
     retry: 'run',
     exit: failed,
   },

@@ -32,6 +32,8 @@ export interface Situation {
   readonly stagedHashes: Readonly<Record<string, string>>;
   /** Tables whose staging table exists. */
   readonly landings: ReadonlySet<string>;
+  /** Tables from whose staging table rows have vanished. */
+  readonly vanished: ReadonlySet<string>;
   /** Tables with a loaded correction that was later replaced by another correction. */
   readonly recorrected: ReadonlySet<string>;
   readonly fresh: boolean;
@@ -68,11 +70,12 @@ const lossOfFile = (lost: NewFile, { now, held }: Situation): string => {
 };
 
 const changeOf = (situation: Situation, table: string): TableChange | undefined => {
-  const { latest, stagedHashes, landings, recorrected } = situation;
+  const { latest, stagedHashes, landings, vanished, recorrected } = situation;
   const again = (why: string): TableChange => ({ table, isKept: false, why });
   if (latest!.stagedHashes[table] !== stagedHashes[table])
     return again(`the definition changed since then (table ${table})`);
   if (!landings.has(table)) return again(`the staging table of ${table} is gone`);
+  if (vanished.has(table)) return again(`rows have vanished from the staging table of ${table}`);
   if (recorrected.has(table)) return again('a record that was corrected and loaded was corrected again');
   const [before, now] = [filesOf(situation.before, table), filesOf(situation.now, table)];
   const loaded = before.filter(({ isLoaded }) => isLoaded);
@@ -94,7 +97,7 @@ export const decideBeginning = (situation: Situation): Beginning => {
     why: `run ${latest.id} is unfinished; everything is loaded again, because ${why}`,
   });
   if (fresh) return startOver('you asked for it');
-  if (latest.errorCode === 'ETL_INCOMPLETE')
+  if (latest.errorCode === 'ETL_INCOMPLETE' && situation.vanished.size === 0)
     return startOver('its staging tables do not hold what the ledger says');
   if (latest.errorCode === 'ETL_ROWS_LOST') return startOver('it would have deleted rows of others');
   const changes = Object.keys(stagedHashes).flatMap((table) => changeOf(situation, table) ?? []);

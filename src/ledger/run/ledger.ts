@@ -122,11 +122,14 @@ export const latestRun = async (client: Client, pipeline: string): Promise<Lates
     )
   ).rows[0];
 
-/** Reads a run's state: after a connection was lost during a commit, tells if it succeeded. */
+/**
+ * Reads a run's state: after a connection was lost during a commit, tells if it succeeded. Returns
+ * undefined if the server that was found again is a promoted standby that did not get the run.
+ */
 export const runStanding = async (
   client: Client,
   runId: number,
-): Promise<{ readonly state: RunState; readonly generation: number }> =>
+): Promise<{ readonly state: RunState; readonly generation: number } | undefined> =>
   (await client.query('select state, generation from etl.run where id = $1', [runId])).rows[0];
 
 export const runFiles = (client: Client, runId: number): Promise<readonly SourceFile[]> =>

@@ -41,7 +41,7 @@ const lookUp = async (context: RunContext, runId: RunId): Promise<void> => {
   stopIfAsked(context);
   if (runId === undefined) return;
   await saveNotices(context.client, context.report, runId);
-  if ((await runStanding(context.client, runId)).state === 'cancelled')
+  if ((await runStanding(context.client, runId))?.state === 'cancelled')
     throw await whyStopped(context.client, runId);
 };
 

@@ -54,6 +54,7 @@ const situation = (change: Partial<Situation> = {}): Situation => ({
   now: [file('a.csv')],
   stagedHashes: { t: 'a' },
   landings: new Set(['t', 'u']),
+  vanished: new Set(),
   recorrected: new Set(),
   fresh: false,
   ...change,
@@ -125,6 +126,19 @@ const cases: [
     'new',
     { latest: latest({ state: 'failed', errorCode: 'ETL_INCOMPLETE' }) },
     'its staging tables do not hold what the ledger says',
+  ],
+  [
+    'rows that vanished from the only table with loaded files',
+    'new',
+    { latest: latest({ state: 'failed', errorCode: 'ETL_INCOMPLETE' }), vanished: new Set(['t']) },
+    'rows have vanished from the staging table of t',
+  ],
+  [
+    'rows that vanished from one of two tables',
+    'resume',
+    besideAnother({ vanished: new Set(['t']) }),
+    undefined,
+    [{ table: 't', isKept: false, why: 'rows have vanished from the staging table of t' }],
   ],
   ['a changed file of an interrupted run', 'new', { now: [file('a.csv', 'other')] }, 'a.csv has changed'],
   [
