@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** Modules that are loaded by path ("doors"): short modules that load the bundle replace them. */
@@ -177,10 +177,31 @@ const writeDoor = (directory, door, { exports }) => {
 };
 
 /**
+ * Writes what bundlers take instead of the library (the condition `module`, which Node does not know): it loads the
+ * package when it runs. Inside a bundle, the library would not find its threads, its migrations and optional packages.
+ */
+const writeBundlersDoor = (directory, names, { message, hint }) => {
+  // In a bundle in CommonJS, import.meta.url is empty.
+  const text = `import { createRequire } from 'node:module';
+const file = typeof __filename === 'string' ? __filename : import.meta.url;
+const load = createRequire(file);
+try {
+  load.resolve('sluice');
+} catch (cause) {
+  const message = ${JSON.stringify(message)}.replace('{file}', () => file);
+  throw Object.assign(new Error(message, { cause }), { code: 'ETL_BUNDLED', hint: ${JSON.stringify(hint)} });
+}
+export const { ${names.toSorted().join(', ')} } = load('sluice');
+`;
+  writeFileSync(join(directory, 'bundled.js'), text);
+};
+
+/**
  * Replaces the compiled modules of a directory by the bundle and the doors. Packages outside
  * `joined` are imported at run time, so that optional ones stay optional and a host shares them.
  */
 export const bundle = async (directory) => {
+  const { catalogue } = await import(pathToFileURL(join(directory, 'core/errors/errors.js')).href);
   const modules = filesBelow(directory).filter((path) => path.endsWith('.js'));
   const input = Object.fromEntries(
     doors.map((door) => [door.replaceAll('/', '-'), join(directory, `${door}.js`)]),
@@ -210,12 +231,7 @@ export const bundle = async (directory) => {
   );
   writeLicences(dir, [...ours, ...queues]);
   for (const path of modules) if (path !== join(directory, codeCache)) rmSync(path);
-  for (const door of doors) {
-    const name = door.replaceAll('/', '-');
-    writeDoor(
-      directory,
-      door,
-      ours.find((file) => file.isEntry && file.name === name),
-    );
-  }
+  const entryOf = (door) => ours.find((file) => file.isEntry && file.name === door.replaceAll('/', '-'));
+  for (const door of doors) writeDoor(directory, door, entryOf(door));
+  writeBundlersDoor(directory, entryOf('index').exports, catalogue.ETL_BUNDLED);
 };

@@ -10,8 +10,9 @@ const isAssembly = (path: string): boolean => /\/assembly\/(?!(?:layouts|memory|
 const declarations = filesBelow('src', '.ts')
   .filter(({ path }) => !isAssembly(path))
   .map(({ path }) => posix.join('dist', posix.relative('src', path)).replace(/\.ts$/, '.d.ts'));
-/** What something outside loads by its place: a host, `etl`, Node for a thread. */
+/** What something outside loads by its place: a host, a bundle, `etl`, Node for a thread. */
 const doors = [
+  'dist/bundled.js',
   'dist/cli/main.js',
   'dist/core/code-cache.js',
   'dist/index.js',

@@ -54,4 +54,10 @@ export const definitionErrors = {
     retry: 'never',
     exit: usage,
   },
+  ETL_BUNDLED: {
+    message: 'there is no package sluice for the bundle {file}',
+    hint: 'Nothing was started. A bundle loads the package when it starts, because sluice starts threads from files of its own: install it where the bundle runs, in the folder of the bundle or one above, such as by `npm install --omit=dev` with its package.json.',
+    retry: 'never',
+    exit: usage,
+  },
 } as const satisfies Record<string, CatalogueEntry>;

@@ -10,7 +10,7 @@ import { filesBelow, readProjectFile } from './source-files.ts';
 const page = 'docs/reference/errors.md';
 const pagePath = fileURLToPath(new URL(`../../../${page}`, import.meta.url));
 const text = readProjectFile(page);
-const sources = filesBelow('src', '.ts').filter(({ path }) => path !== 'src/core/model.ts');
+const sources = filesBelow('src', '.ts', '.mjs').filter(({ path }) => path !== 'src/core/model.ts');
 
 const codes = Object.keys(catalogue) as ErrorCode[];
 
