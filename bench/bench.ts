@@ -33,6 +33,7 @@ import { measureNightly } from './parts/nightly.ts';
 import { measureObjects } from './parts/objects.ts';
 import { measureQueue } from './parts/queue.ts';
 import { measureRefused } from './parts/refused.ts';
+import { measureServed } from './parts/served.ts';
 import { measureTextRows } from './parts/text-rows.ts';
 import { measureScaling } from './parts/scaling.ts';
 import { measureShape, measureTable, tableRatios } from './parts/table.ts';
@@ -76,6 +77,7 @@ const parts: Readonly<Record<string, Measure>> = {
   decoder: measureDecoder,
   queue: measureQueue,
   refused: measureRefused,
+  served: measureServed,
 };
 
 const shapeParts: Readonly<Record<string, Measure>> = Object.fromEntries(
