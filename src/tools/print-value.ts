@@ -175,6 +175,7 @@ const printers: Readonly<Record<ColumnTypeName, Printer>> = {
   uuid: (type) => (text) => String(type.toValue(text, {})),
   json: asItIs,
   jsonb: asItIs,
+  bytea: asItIs,
   of: asItIs,
 };
 

@@ -126,6 +126,11 @@ export const jsonTexts = fc.oneof(
   soup(['\\ud83d', '\\ude00', '\\u0000', '\\u0041', '\\\\', 'u0000', 'x'], 4).map((text) => `["${text}"]`),
   concat(decimals, fc.constantFrom('', 'e131071', 'e131072', 'e-16383', 'e-16384')),
 );
+export const bytes = fc.oneof(
+  fc.uint8Array({ maxLength: 20 }).map((values) => `\\x${Buffer.from(values).toString('hex')}`),
+  fc.constantFrom('', 'a', '\\\\', '\\001é', '\\377\\\\', '\\400', '\\x 0a FF', '\\', '\\x0'),
+);
+
 export const uuids = damaged(
   fc.oneof(
     fc.uuid(),

@@ -10,6 +10,7 @@ import { valuePrinter } from '../../src/tools/print-value.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { tableOf } from '../unit/format/records/reading.ts';
 import {
+  bytes,
   concat,
   damaged,
   dateTimes,
@@ -317,6 +318,37 @@ describe('what the server makes of moments', () => {
   });
 });
 
+it('bytea: escapes and digits are the bytes that the server reads, which takes them all', async () => {
+  const read = columnTypes.bytea.reader({});
+  const property = fc.asyncProperty(many(damaged(bytes)), async (texts) => {
+    const taken = texts.filter((text) => !isRefusal(read(text)));
+    const canonical = taken.map((text) => read(text) as string);
+    expect(canonical).toEqual(await serverReads(database, 'bytea', taken));
+    expect(await serverTakes(database, 'bytea', texts)).toEqual(texts.map((text) => !isRefusal(read(text))));
+  });
+  await fc.assert(property, runs);
+});
+
+it('bytea in hexadecimal and base64: the bytes that were written', () => {
+  const property = fc.property(fc.uint8Array({ maxLength: 40 }), (values) => {
+    const written = Buffer.from(values);
+    const stored = `\\x${written.toString('hex')}`;
+    const inHex = columnTypes.bytea.reader({ encoding: 'hex' });
+    const inBase64 = columnTypes.bytea.reader({ encoding: 'base64' });
+    expect([inHex(stored), inHex(stored.slice(2).toUpperCase())]).toEqual([stored, stored]);
+    for (const alphabet of ['base64', 'base64url'] as const) {
+      const text = written.toString(alphabet);
+      expect(inBase64(text)).toBe(stored);
+      expect(
+        [inHex('0'), inHex('\\x0g'), inBase64(`${text}*`), inBase64('A'), inBase64('AB=A')].every((result) =>
+          isRefusal(result as string),
+        ),
+      ).toBe(true);
+    }
+  });
+  fc.assert(property);
+});
+
 describe("spelling: 'server'", () => {
   it.each(Object.keys(wideTexts) as (keyof typeof wideTexts)[])(
     'what it reads as %s is the value of the server, and more than without',
@@ -385,6 +417,7 @@ describe('etl preview prints a value as the server prints it once it is stored',
     { name: 'timestamp', of: column.timestamp('x'), literals: fc.oneof(dateTimes, infinite) },
     { name: 'timestamptz', of: column.timestamptz('x'), literals: concat(dateTimes, offsets) },
     { name: 'uuid', of: column.uuid('x'), literals: uuids },
+    { name: 'bytea', of: column.bytea('x'), literals: bytes },
   ])('$name', async ({ name, of, literals }) => {
     const [spec] = tableOf({}, { columns: { x: of } }).columns;
     const type = typeOf(spec!);

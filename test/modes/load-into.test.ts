@@ -78,6 +78,11 @@ const types: readonly Target[] = [
   ofType('json', ['{"a":1}', '[1, 2]']),
   ofType('jsonb', ['{"a":1}', '[1,2]'], ['{"a": 1}', '[1, 2]']),
   ofType('bytea', ['\\x00ff', 'abc'], ['\\x00ff', '\\x616263']),
+  {
+    ...ofType('bytea', ['3q0=', 'AA'], ['\\xdead', '\\x00']),
+    name: 'bytea in base64',
+    flags: ['--type', 'v=bytea(base64)'],
+  },
   ofType('inet', ['10.0.0.1', '::1'], ['10.0.0.1/32', '::1/128']),
   ofType('cidr', ['10.0.0.0/8', '::/0']),
   ofType('macaddr', ['08:00:2b:01:02:03', '08002b010204'], ['08:00:2b:01:02:03', '08:00:2b:01:02:04']),

@@ -21,6 +21,7 @@ const builders: Readonly<Record<string, ColumnTypeName>> = {
   uuid: 'uuid',
   json: 'json',
   jsonb: 'jsonb',
+  bytea: 'bytea',
 };
 
 interface Built {

@@ -2,6 +2,7 @@
 
 import type { ColumnOptions } from '../../core/declaration.ts';
 import { booleanType } from './boolean.ts';
+import { byteaType } from './bytea.ts';
 import type { ColumnType, OptionShape, Reader } from './contract.ts';
 import { dateType, timestampType, timestamptzType, timeType } from './datetime.ts';
 import { doubleType, realType } from './floats.ts';
@@ -29,6 +30,7 @@ export const columnTypes = Object.freeze({
   uuid: uuidType,
   json: jsonType,
   jsonb: jsonbType,
+  bytea: byteaType,
   of: ofType,
 });
 

@@ -39,6 +39,7 @@ const numberOptions = (argument: string): Options | undefined => {
 
 const optionsOf = (type: ColumnTypeName, argument: string): Options | undefined => {
   if (type === 'varchar') return { length: Number(argument) };
+  if (type === 'bytea') return { encoding: argument };
   if ('precision' in columnTypes[type].options || 'thousands' in columnTypes[type].options)
     return numberOptions(argument);
   if (!('format' in columnTypes[type].options)) return undefined;

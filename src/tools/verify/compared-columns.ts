@@ -41,7 +41,7 @@ const remembered = (print: PrintValue): PrintValue => {
 };
 
 /** Types that are printed unchanged, so that a cache would only cost memory. */
-const asTheyAre = new Set(['text', 'varchar', 'json', 'jsonb', 'of']);
+const asTheyAre = new Set(['text', 'varchar', 'json', 'jsonb', 'bytea', 'of']);
 
 const printerOf = (column: ColumnSpec): PrintValue => {
   const print = valuePrinter(column);

@@ -26,6 +26,7 @@ const sql: Readonly<Record<ColumnTypeName, readonly [ColumnOptions, string]>> = 
   uuid: [{}, 'uuid'],
   json: [{}, 'json'],
   jsonb: [{}, 'jsonb'],
+  bytea: [{ encoding: 'base64' }, 'bytea'],
   of: [{ sqlType: 'citext' }, 'citext'],
 };
 
