@@ -12,7 +12,7 @@ export interface CitusNode {
   readonly port: number;
 }
 
-export const askAt = async (
+const askAt = async (
   url: URL | string,
   ...statements: readonly string[]
 ): Promise<Record<string, unknown>[]> => {
@@ -27,7 +27,7 @@ export const askAt = async (
   }
 };
 
-export const urlOf = ({ host, port }: CitusNode, database: string): URL => {
+const urlOf = ({ host, port }: CitusNode, database: string): URL => {
   const url = new URL(citusUrl!);
   url.hostname = host;
   url.port = String(port);
@@ -35,7 +35,7 @@ export const urlOf = ({ host, port }: CitusNode, database: string): URL => {
   return url;
 };
 
-export const citusWorkers = async (): Promise<readonly CitusNode[]> =>
+const citusWorkers = async (): Promise<readonly CitusNode[]> =>
   (await askAt(
     citusUrl!,
     'select nodename as host, nodeport as port from pg_dist_node where groupid <> 0 and isactive order by nodeport',

@@ -7,6 +7,7 @@ import type { DateOptions, TimeOptions, TimestamptzOptions } from '../../format/
 import type { IntegerOptions, NumberOptions } from '../../format/types/number-spelling.ts';
 import type { NumericOptions } from '../../format/types/numeric.ts';
 import { columnTypes, type ColumnTypeName } from '../../format/types/registry.ts';
+import type { ByteaOptions } from '../../format/types/bytea.ts';
 import type { SpellingOptions } from '../../format/types/server-spelling.ts';
 import type { VarcharOptions } from '../../format/types/text.ts';
 import { freezeDeep } from '../freeze.ts';
@@ -243,6 +244,11 @@ export interface ColumnBuilders extends ServerColumns {
    * numeric. In JavaScript the result of JSON.parse.
    */
   readonly jsonb: Build<unknown>;
+  /**
+   * SQL `bytea`. Reads what the server writes (`\xdead`, or characters with escapes such as `\255`);
+   * with `encoding`, hexadecimal or base64. In JavaScript a string as the server writes it, `\x…`.
+   */
+  readonly bytea: Build<string, CommonOptions & ByteaOptions>;
   /**
    * Any other PostgreSQL type, by its name: `column.of('citext', 'Name')`. The server reads the
    * text, and records that it refuses are rejected.
