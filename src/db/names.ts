@@ -44,9 +44,21 @@ export const fileColumn = '_file';
  * Tables beside the new one in the build schema: the rows to add (SQL files see old and new rows
  * under the table's own name), the last record of each key, what changes, production's rows with
  * the run's, the new rows without columns that the server fills, the columns of a partition, rows
- * in the order of their partitions, rows with production's types, and in a rehearsal the table with its new columns.
+ * in the order of their partitions, rows with production's types, in a rehearsal the table with its
+ * new columns, and the rows of a distributed table that a run may change.
  */
-const beside = ['part', 'once', 'diff', 'rebuilt', 'rows', 'shape', 'sorted', 'taken', 'evolved'] as const;
+const beside = [
+  'part',
+  'once',
+  'diff',
+  'rebuilt',
+  'rows',
+  'shape',
+  'sorted',
+  'taken',
+  'evolved',
+  'there',
+] as const;
 
 export const besideName = (table: string, what: (typeof beside)[number]): string =>
   fittingName(`${table}__${what}`);

@@ -1,14 +1,28 @@
 // Distributed tables on a real Citus cluster: every mode and staging. Runs where CITUS_URL names a coordinator;
 // test/modes/distribution.test.ts has what runs everywhere.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { column, csv, definePipeline, index, type Pipeline } from '../../src/index.ts';
-import { citusUrl, createCitusDatabase } from '../helpers/citus.ts';
+import {
+  column,
+  csv,
+  definePipeline,
+  index,
+  sqlFile,
+  type Pipeline,
+  type RunEvent,
+} from '../../src/index.ts';
+import { askAt, citusUrl, citusWorkers, createCitusDatabase } from '../helpers/citus.ts';
+import { killableNode } from '../helpers/citus-node.ts';
+import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 describe.skipIf(citusUrl === undefined)('with Citus', () => {
-  const { files, notices, rowsOf, one, run } = usePipelineRuns({}, useDatabase(createCitusDatabase));
+  const { files, database, notices, rowsOf, one, run, etl } = usePipelineRuns(
+    {},
+    useDatabase(createCitusDatabase),
+  );
 
   const distributionOf = (table: string) =>
     rowsOf(`select citus_table_type as type, distribution_column as by, colocation_id as colocation
@@ -50,5 +64,201 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
         await rowsOf(`select indexname from pg_indexes where schemaname = '${name}' order by 1`),
       ).toEqual([{ indexname: 'sale_amount_idx' }, { indexname: 'sale_pkey' }]);
     });
+  });
+
+  const totals = async (table: string) => {
+    const [row] = await rowsOf(`select count(*)::int as rows, sum(amount)::float8 as amount from ${table}`);
+    return row;
+  };
+  /** Of ids from `from` to before `to`, times `factor`. */
+  const sum = (from: number, to: number, factor = 1): number =>
+    ((to * (to - 1) - from * (from - 1)) / 2) * factor;
+
+  const inMode = (
+    name: string,
+    publish: object | string,
+    names: readonly string[],
+    keys: object = {},
+  ): Pipeline =>
+    definePipeline({
+      name,
+      schema: name,
+      tables: { sale: { source: csv([...names]), ...keyed, ...keys, publish: publish as 'append' } },
+    });
+
+  it('a reference table, and a table with a foreign key to it, are swapped', async () => {
+    files.write('shop.csv', `shop\n${[0, 1, 2, 3, 4, 5, 6].map((at) => `s${at}`).join('\n')}\n`);
+    const pipeline = () =>
+      definePipeline({
+        name: 'refers',
+        schema: 'refers',
+        tables: {
+          shop: {
+            source: csv('shop.csv'),
+            columns: { shop: column.text('shop') },
+            primaryKey: ['shop'],
+            distribute: 'reference',
+          },
+          sale: { source: csv('a.csv'), ...keyed, foreignKeys: [{ columns: 'shop', references: 'shop' }] },
+        },
+      });
+    sales('a.csv', 0, 100);
+    await run(pipeline());
+    sales('a.csv', 0, 120);
+    const { tables } = await run(pipeline(), { fullRefresh: true });
+    expect(tables).toMatchObject([{ strategy: 'swap' }, { strategy: 'swap' }]);
+    expect(await distributionOf('refers.shop')).toMatchObject([{ type: 'reference' }]);
+    expect(await totals('refers.sale')).toEqual({ rows: 120, amount: sum(0, 120) });
+    expect(
+      await rowsOf(
+        `select conname from pg_constraint where contype = 'f' and conrelid = 'refers.sale'::regclass`,
+      ),
+    ).toEqual([{ conname: 'sale_shop_fkey' }]);
+  });
+
+  it('append: rows are added, those of changed files replaced, and those of removed files deleted', async () => {
+    const appended = (...names: string[]) =>
+      inMode('added', { mode: 'append', changed: 'reload', gone: 'unload' }, names);
+    sales('p1.csv', 0, 500);
+    sales('p2.csv', 500, 900);
+    await run(appended('p1.csv'));
+    expect((await run(appended('p1.csv', 'p2.csv'))).tables).toMatchObject([
+      { strategy: 'append', rows: 900 },
+    ]);
+    sales('p2.csv', 500, 950, 2);
+    await run(appended('p1.csv', 'p2.csv'));
+    expect(await totals('added.sale')).toEqual({ rows: 950, amount: sum(0, 500) + sum(500, 950, 2) });
+    await run(appended('p2.csv'), { allowShrink: ['sale'] });
+    expect(await totals('added.sale')).toEqual({ rows: 450, amount: sum(500, 950, 2) });
+    expect(await distributionOf('added.sale')).toMatchObject([{ type: 'distributed' }]);
+  });
+
+  it('merge: rows are inserted, updated and left alone', async () => {
+    sales('m1.csv', 0, 500);
+    sales('m2.csv', 400, 900, 2);
+    await run(inMode('merged', 'merge', ['m1.csv']));
+    const { tables } = await run(inMode('merged', 'merge', ['m1.csv', 'm2.csv']));
+    expect(tables).toMatchObject([{ strategy: 'merge', changes: { inserted: 400, updated: 100 } }]);
+    expect(await totals('merged.sale')).toEqual({ rows: 900, amount: sum(0, 400) + sum(400, 900, 2) });
+  });
+
+  it('history: earlier versions end', async () => {
+    sales('h1.csv', 0, 500);
+    sales('h2.csv', 400, 900, 2);
+    await run(inMode('told', 'history', ['h1.csv']));
+    await run(inMode('told', 'history', ['h1.csv', 'h2.csv']));
+    expect(await totals('told.sale where valid_to is null')).toEqual({
+      rows: 900,
+      amount: sum(0, 400) + sum(400, 900, 2),
+    });
+    expect(await totals('told.sale where valid_to is not null')).toEqual({
+      rows: 100,
+      amount: sum(400, 500),
+    });
+  });
+
+  it('a table made by SQL is with the table that it is made from, and is merged', async () => {
+    files.write('total.sql', 'select shop, sum(amount)::bigint as amount from sale group by shop');
+    const pipeline = (...names: string[]) =>
+      definePipeline({
+        name: 'made',
+        schema: 'made',
+        tables: {
+          sale: { source: csv(names), ...keyed, publish: 'append' },
+          total: {
+            from: ['sale'],
+            transform: sqlFile('total.sql'),
+            primaryKey: ['shop'],
+            distribute: { by: 'shop', with: 'sale' },
+            publish: 'merge',
+          },
+        },
+      });
+    sales('d1.csv', 0, 500);
+    sales('d2.csv', 500, 900);
+    await run(pipeline('d1.csv'));
+    await run(pipeline('d1.csv', 'd2.csv'));
+    expect(await totals('made.total')).toEqual({ rows: 7, amount: sum(0, 900) });
+    const [sale, total] = [await distributionOf('made.sale'), await distributionOf('made.total')];
+    expect(total[0]!.colocation).toBe(sale[0]!.colocation);
+  });
+
+  it('verify, plan, rollback and prune work with a table that was swapped', async () => {
+    const kept = () => `import { column, csv, definePipeline } from 'sluice';
+      export default definePipeline({ name: 'kept', schema: 'kept', tables: { sale: { source: csv('k.csv'),
+        columns: { id: column.integer('id'), shop: column.text('shop'), amount: column.integer('amount') },
+        primaryKey: ['id', 'shop'], distribute: { by: 'shop' }, keep: 2 } } });`;
+    const path = files.write('kept.ts', kept());
+    sales('k.csv', 0, 100);
+    expect((await etl('run', path)).exit).toBe(0);
+    sales('k.csv', 0, 110);
+    expect((await etl('plan', path)).out).toContain('swap');
+    expect((await etl('run', path)).exit).toBe(0);
+    expect((await etl('verify', path)).exit).toBe(0);
+    expect((await etl('rollback', path)).err).toBe('');
+    expect(await totals('kept.sale')).toEqual({ rows: 100, amount: sum(0, 100) });
+    expect(await distributionOf('kept.sale')).toMatchObject([{ type: 'distributed', by: 'shop' }]);
+    expect((await etl('prune')).exit).toBe(0);
+  });
+
+  it('a distributed table that the definition does not distribute stays, and its rows are replaced', async () => {
+    sales('a.csv', 0, 100);
+    await run(inMode('stays', 'replace', ['a.csv']));
+    sales('a.csv', 0, 120);
+    const { tables } = await run(inMode('stays', 'replace', ['a.csv'], { distribute: undefined }));
+    expect(tables).toMatchObject([{ strategy: 'in place', rows: 120 }]);
+    expect(await distributionOf('stays.sale')).toMatchObject([{ type: 'distributed' }]);
+    const error = await failureOf(run(inMode('stays', 'replace', ['a.csv'], { distribute: 'reference' })));
+    expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
+  });
+
+  describe('killed', () => {
+    const rows = 100_000;
+    const events = {
+      loading: ({ type }: RunEvent) => type === 'progress',
+      building: (event: RunEvent) => event.type === 'building' && event.what === 'indexes',
+      publishing: (event: RunEvent) => event.type === 'step' && event.step === 'publish',
+    } as const;
+
+    it.each([
+      { node: 'worker', at: 'loading', staging: 'none' },
+      { node: 'worker', at: 'building', staging: 'typed' },
+      { node: 'worker', at: 'publishing', staging: 'typed' },
+      { node: 'coordinator', at: 'loading', staging: 'typed' },
+      { node: 'coordinator', at: 'loading', staging: 'none' },
+      { node: 'coordinator', at: 'publishing', staging: 'typed' },
+    ] as const)(
+      'a $node while $at, staging $staging: a later run is right',
+      async ({ node, at, staging }) => {
+        const own = new URL(citusUrl!);
+        const coordinator = { host: own.hostname, port: Number(own.port) };
+        const killed = await killableNode(node === 'worker' ? (await citusWorkers())[0]! : coordinator);
+        const name = `${node}_${at}_${staging}`;
+        sales('big.csv', 0, rows);
+        let starting: Promise<void> | undefined;
+        const onEvent = (event: RunEvent): void => {
+          if (starting !== undefined || !events[at](event)) return;
+          killed.kill();
+          starting = sleep(1_000).then(killed.start);
+        };
+        const pipeline = inMode(name, 'replace', ['big.csv'], { staging });
+        // It fails with a code, or waits and succeeds.
+        const end = await run(pipeline, { onEvent, chunkBytes: 256 * 1024 }).then(
+          () => 'published',
+          (error: unknown) => String((error as { code?: unknown }).code),
+        );
+        expect(end).toMatch(/^(published$|ETL_)/);
+        expect(starting).toBeDefined();
+        await starting;
+        await askAt(database.url, 'select recover_prepared_transactions()');
+        await run(pipeline);
+        expect(
+          await askAt(
+            database.url,
+            `select count(*)::int as rows, sum(amount)::float8 as amount from ${name}.sale`,
+          ),
+        ).toEqual([{ rows, amount: sum(0, rows) }]);
+      },
+    );
   });
 });

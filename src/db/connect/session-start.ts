@@ -49,14 +49,10 @@ const settings: readonly Setting[] = [
   { name: 'array_nulls', value: 'on' },
   // With `replica`, no foreign keys are checked. The run is refused if we may not change this.
   { name: 'session_replication_role', value: 'origin', isPrivileged: true },
-  // With `on`, Citus refuses to analyze a table that the transaction has filled on this node.
-  { name: 'citus.enable_local_execution', value: 'off' },
 ];
 
 const rowOf = ({ name, value, systems = '', isPrivileged = false }: Setting): string =>
   `(${[name, value, systems].map(quoteText).join(', ')}, ${isPrivileged})`;
-
-const hasCitus = `to_regclass('pg_catalog.pg_dist_partition') is not null`;
 
 /** SQL: true if we may change the setting. Privileges on settings exist since PostgreSQL 15. */
 const maySet = (major: number): string =>
@@ -77,9 +73,9 @@ export const startStatement = ({ name, schemas }: SessionStart, major: number): 
     `set application_name = ${quoteText(name)}`,
     `select set_config(name, value, false), pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
-      ${hasCitus} as "hasCitus"
+      to_regclass('pg_catalog.pg_dist_partition') is not null as "hasCitus"
       from (values ${rows.join(', ')}) as s (name, value, systems, privileged)
-      where version() ~ systems and (name !~ '^citus[.]' or ${hasCitus}) and not (name = 'client_min_messages' and current_setting(name) ~ 'debug|log')
+      where version() ~ systems and not (name = 'client_min_messages' and current_setting(name) ~ 'debug|log')
         and case when privileged then current_setting(name) <> value and ${maySet(major)} else true end`,
   ].join('; ');
 };

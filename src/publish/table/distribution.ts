@@ -143,6 +143,13 @@ export const distribute = async (client: Client, names: TableNames): Promise<voi
 };
 
 /**
+ * For the transaction of a build, not for one that creates a schema: the node's own connection to
+ * itself would not see it. Without it, Citus refuses to analyze a table that the transaction has
+ * filled on this node.
+ */
+export const byConnections: Query = { text: 'set local citus.enable_local_execution = off' };
+
+/**
  * Creates the new table with the rows of `select`, and sends `whenCreated`. Returns the number of
  * rows.
  */

@@ -15,7 +15,7 @@ import { quoteName } from '../../db/sql.ts';
 import type { SourceTableSpec, TableSpec } from '../../core/declaration.ts';
 import type { BuildWhat } from '../../core/model.ts';
 import { mentions } from '../../publish/table/table-order.ts';
-import { distribute, isDistributed } from '../../publish/table/distribution.ts';
+import { byConnections, distribute, isDistributed } from '../../publish/table/distribution.ts';
 import { createAs } from '../../publish/table/storage.ts';
 import { inTablespaceOf } from '../../publish/table/tablespace.ts';
 import { aroundSql, buildError, setNotNull } from '../../publish/aside/build-table.ts';
@@ -154,7 +154,11 @@ const buildWhole = (
   const { client, report, statisticsOf } = context;
   const { sql, isRehearsal = false } = bringing;
   const { primaryKey, indexes, constraints = [] } = table;
-  const fillTable = () => making(context, table, 'rows', () => fill(context, table, names, bringing));
+  const fillTable = () =>
+    making(context, table, 'rows', async () => {
+      if (sql === undefined && isDistributed(names) && !isRehearsal) await runQuery(client, byConnections);
+      return fill(context, table, names, bringing);
+    });
   const complete = () =>
     waysOf(names).complete({
       client,

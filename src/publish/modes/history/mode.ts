@@ -19,10 +19,11 @@ import {
   kindColumn,
   kinds,
   prepareJoin,
+  rowsThere,
   writeFound,
 } from '../merge/differences.ts';
 import { merge } from '../merge/merge.ts';
-import { isOnePiece, ownRows } from '../../table/own-rows.ts';
+import { isOnePiece } from '../../table/own-rows.ts';
 import { haveSame, type TableIndex } from '../../table/table-state.ts';
 
 // Computes the versions of all keys in a run from its records and the existing versions, and writes
@@ -42,7 +43,6 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
   const { table, builtAs, production } = plan;
   const names = columnNames(plan);
   const key = keyOf(builtAs);
-  const rows = ownRows(table, production!);
   const first = quoteName(key.columns[0]!);
   const to = quoteName(table.mode.versions!.to);
   const compared = comparedColumns(table, names);
@@ -55,6 +55,12 @@ const findVersions = async (client: Client, plan: PublishPlan): Promise<void> =>
   );
   const identity = isOnePiece(production!) ? 'o.ctid, o.xmin, ' : '';
   await prepareJoin(client, plan, table.staged);
+  const { from } = table.mode.versions!;
+  const rows = await rowsThere(
+    client,
+    plan,
+    key.columns.filter((name) => name !== from),
+  );
   await createDifferences(
     client,
     plan,

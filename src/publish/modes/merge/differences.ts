@@ -86,10 +86,31 @@ const orderOf = async (client: Client, over: BuiltOver): Promise<string> => {
 };
 
 /**
+ * Returns the rows of production that the run may change: the table itself, or a local copy of
+ * those with a key of the run if the table is distributed. Citus cannot compare records on its
+ * nodes, and joins no distributed table with local rows in every query.
+ */
+export const rowsThere = async (
+  client: Client,
+  { table, production }: BuiltOver,
+  key: readonly string[],
+): Promise<string> => {
+  const rows = ownRows(table, production!);
+  if (production!.distribution === null) return rows;
+  const there = quoteName(table.buildSchema, besideName(table.table, 'there'));
+  const list = quoteNames(key);
+  await client.query(`drop table if exists ${there}`);
+  await client.query(
+    `create unlogged table ${there} as select * from ${rows} o where (${list}) in (select ${list} from ${table.rowsFrom} n)`,
+  );
+  return there;
+};
+
+/**
  * Finds differences without writing them, because PostgreSQL runs only such a query in parallel.
  */
 export const findDifferences = async (client: Client, over: BuiltOver): Promise<void> => {
-  const { table, builtAs, production } = over;
+  const { table, builtAs } = over;
   const names = columnNames(over);
   const key = keyOf(builtAs);
   const changing = changingColumns(table, names);
@@ -105,13 +126,14 @@ export const findDifferences = async (client: Client, over: BuiltOver): Promise<
   });
   await prepareJoin(client, over, table.rows + table.deletions);
   const order = await orderOf(client, over);
+  const there = await rowsThere(client, over, key.columns);
   await createDifferences(
     client,
     over,
     values,
     `(case when not ${isThere} then '${kinds.insert}' when ${older} then '${kinds.older}'
           when ${deletion} then '${kinds.remove}' else '${kinds.update}' end)::"char" as ${kindColumn}
-      from ${table.rowsFrom} n left join ${ownRows(table, production!)} o on ${haveSame(key, 'n', 'o')}
+      from ${table.rowsFrom} n left join ${there} o on ${haveSame(key, 'n', 'o')}
       where case when ${isThere} then ${older} or ${deletion} or ${differs} else not ${deletion} end ${order}`,
   );
 };
