@@ -12,7 +12,7 @@ export interface CitusNode {
   readonly port: number;
 }
 
-const askAt = async (
+export const askAt = async (
   url: URL | string,
   ...statements: readonly string[]
 ): Promise<Record<string, unknown>[]> => {
@@ -27,7 +27,7 @@ const askAt = async (
   }
 };
 
-const urlOf = ({ host, port }: CitusNode, database: string): URL => {
+export const urlOf = ({ host, port }: CitusNode, database: string): URL => {
   const url = new URL(citusUrl!);
   url.hostname = host;
   url.port = String(port);
@@ -35,7 +35,7 @@ const urlOf = ({ host, port }: CitusNode, database: string): URL => {
   return url;
 };
 
-const citusWorkers = async (): Promise<readonly CitusNode[]> =>
+export const citusWorkers = async (): Promise<readonly CitusNode[]> =>
   (await askAt(
     citusUrl!,
     'select nodename as host, nodeport as port from pg_dist_node where groupid <> 0 and isactive order by nodeport',

@@ -59,6 +59,14 @@ export interface ForeignKey<Name extends string> {
   readonly name?: string;
 }
 
+/** Rows on several nodes of Citus. */
+interface Distribution<Name extends string> {
+  /** Column whose value says on which node a row is. Keys must contain it. */
+  readonly by: Name;
+  /** Table of this pipeline, or 'schema.table', whose rows with the same value are on the same node. */
+  readonly with?: string;
+}
+
 /** Keys of every table. `Name` is the union of its column names. */
 interface CommonKeys<Name extends string> {
   /** Columns of the primary key. They cannot be nullable. Default: no primary key. */
@@ -78,7 +86,7 @@ interface CommonKeys<Name extends string> {
    * whose rows with the same value are on the same node. Default: the table is local; one that
    * somebody distributed stays so.
    */
-  readonly distribute?: 'reference' | { readonly by: Name; readonly with?: string };
+  readonly distribute?: 'reference' | Distribution<Name>;
   /** Check constraints, SQL conditions by constraint name: `{ price_positive: 'price > 0' }`. */
   readonly checks?: Readonly<Record<string, string>>;
   /** Unique constraints, each a column, a list of columns, or `{ columns, name }`. */

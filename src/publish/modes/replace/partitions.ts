@@ -187,7 +187,7 @@ const apply = async (client: Client, plans: readonly PublishPlan[]): Promise<Res
     locked: exchanges.flatMap(lockedOf),
     touched: referredBy(exchanges),
     last: [
-      await checkUnchanged(client, exchanges.flatMap(watchedOf)),
+      checkUnchanged(client, exchanges.flatMap(watchedOf)),
       ...checkViews(views),
       ...checkRowSecurity(secured),
       ...exchanges.flatMap(exchange),
