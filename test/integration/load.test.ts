@@ -244,4 +244,7 @@ it('etl init --into writes the pipeline of a table that exists, and only of such
   expect(await users()).toMatchObject([{ name: 'Ann', born: '2026-01-05' }]);
   const { exit, err } = await etl('init', file, '--into', 'app.nobody');
   expect([exit, err]).toEqual([2, expect.stringContaining('--into: there is no table app.nobody')]);
+  // Before anything is read or asked of a server.
+  const twice = await etl('init', 'nothing.csv', '--into', 'app.users', '--out', path);
+  expect(twice).toMatchObject({ exit: 2, err: expect.stringContaining('ETL_FILE_EXISTS') as string });
 });

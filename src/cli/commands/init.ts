@@ -84,7 +84,7 @@ const refuseLosses = (tables: readonly WrittenTable[]): void => {
   if (length > 0) throw new EtlError('ETL_LOSS', { losses: plural(length, 'place') });
 };
 
-/** Returns why a pipeline is not written to this path. */
+/** Returns why a pipeline is not written to this path; undefined: it is, if nobody is faster. */
 const refusalOf = (path: string, force: boolean, { workingDirectory }: Io): EtlError | undefined => {
   const file = resolve(workingDirectory, path);
   if (!/[^/\\]\.[cm]?[jt]s$/.test(path))
@@ -93,6 +93,12 @@ const refusalOf = (path: string, force: boolean, { workingDirectory }: Io): EtlE
       hint: `Nothing was written. Name it ${join(path, 'pipeline.ts')}, for example.`,
     });
   return force || !existsSync(file) ? undefined : new EtlError('ETL_FILE_EXISTS', { file });
+};
+
+/** Files may take long to read, so a path that the user gave is checked before. */
+const refusePath = (path: string | undefined, force: boolean, io: Io): void => {
+  const refusal = path === undefined || path === standardOutput ? undefined : refusalOf(path, force, io);
+  if (refusal !== undefined) throw refusal;
 };
 
 export const writePipeline = async (file: string, text: string, force: boolean): Promise<void> => {
@@ -146,8 +152,7 @@ const writeInit = async (
 ): Promise<void> => {
   const { initText, readForInit } = await import('../../tools/init/write-init.ts');
   const { pipelineNameOf } = await import('../../tools/init/table-names.ts');
-  const refusal = out === undefined || out === standardOutput ? undefined : refusalOf(out, force, io);
-  if (refusal !== undefined) throw refusal;
+  refusePath(out, force, io);
   const rules = await columnRules(flags);
   const endReading = sayReading(io);
   const draft = await readForInit({
@@ -199,6 +204,7 @@ const writeForTable = async (
   into: string,
 ): Promise<void> => {
   const { io, out, locations, allowPrivate, key, force } = given;
+  refusePath(out, force, io);
   const { prepareLoad } = await import('../../tools/load/prepare-load.ts');
   const { withClient } = await import('../../db/client.ts');
   const columns = await columnRules(given);
