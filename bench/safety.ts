@@ -69,7 +69,7 @@ const prepare = async (client: Client, directory: string): Promise<ChunkLoad> =>
   };
   const runId: number = (await runQuery(client, insertRun(run))).rows[0].id;
   await runQuery(client, advanceRun(runId, 'loading'));
-  const id = Number((await runQuery(client, insertFiles(runId, files))).rows[0].id);
+  const id = Number((await runQuery(client, insertFiles({ id: runId }, files))).rows[0].id);
   const file: SourceFile = { ...files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   await client.query(`drop table if exists ${stagingTable('safety', 't')}`);
   await runQuery(client, createStaging('safety', 't', staging));

@@ -165,7 +165,7 @@ const simulateRun = async (
     client,
     async ([inserted]) => {
       const { id, generation: first } = inserted!.rows[0];
-      const { rows } = await runQuery(client, insertFiles(id, files));
+      const { rows } = await runQuery(client, insertFiles({ id }, files));
       return { runId: id as number, generation: first as number, ids: rows.map((row) => Number(row.id)) };
     },
     { first: [insertRun(own)] },

@@ -62,7 +62,7 @@ const replaceFiles = async (
   await runQuery(client, freeOrdinals(runId));
   await runQuery(client, setOrdinals(kept));
   const added = paired.flatMap(({ file, id }) => (id === undefined ? [file] : []));
-  if (added.length > 0) await runQuery(client, insertFiles(runId, added));
+  if (added.length > 0) await runQuery(client, insertFiles({ id: runId }, added));
 };
 
 /**
@@ -135,7 +135,7 @@ const insertNewRun = (
   return withOwnTransaction(client, async (beginning, ending) => {
     const [[, , inserted]] = await askTogether(client, () => [
       runTogether(client, [beginning, abandonRuns(pipeline, why), insertRun(run)]),
-      runQuery(client, insertFiles(null, files)),
+      runQuery(client, insertFiles({ newestOf: pipeline }, files)),
       dropStaleStaging(context, sourceNames(spec)),
       ...(isDirect ? [] : [createTrustedLandings(context, planned)]),
     ]);

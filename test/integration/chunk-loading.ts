@@ -88,7 +88,7 @@ const prepare = async (client: Client, directory: string, given: ChunkFile): Pro
   };
   const runId = Number((await runQuery(client, insertRun(run))).rows[0].id);
   await runQuery(client, advanceRun(runId, 'loading'));
-  const id = Number((await runQuery(client, insertFiles(runId, planned.files))).rows[0].id);
+  const id = Number((await runQuery(client, insertFiles({ id: runId }, planned.files))).rows[0].id);
   const file = { ...planned.files[0]!, id, runId, runStarted: '2026-01-01 00:00:00+00' };
   const table = tableOfFile(planned.table, file);
   const reader = createFileReader(file, table, planned.staging, landingTable(spec, planned.table));

@@ -51,21 +51,21 @@ export const insertRun = (run: NewRun): Query => ({
   ],
 });
 
-/** `runId` null: the run that this session has inserted last. */
+/** `newestOf`: the newest run of a pipeline, whose lock this session holds. */
 export const insertFiles = (
-  runId: number | null,
+  run: { readonly id: number } | { readonly newestOf: string },
   files: readonly (NewFile & Pick<SourceFile, 'ordinal'>)[],
 ): Query => ({
   text: `insert into etl.source_file
       (run_id, table_name, ordinal, source, location, member, name, bytes, fingerprint, decoding, encoding, reading, part, header, data_byte,
         data_line, data_end, line_end, constants, differs)
-    select coalesce($1::bigint, currval(pg_get_serial_sequence('etl.run', 'id'))), f."table", f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.reading,
+    select coalesce($1::bigint, (select max(id) from etl.run where pipeline = $3)), f."table", f.ordinal, f.source, f.location, f.member, f.name, f.bytes, f.fingerprint, f.decoding, f.encoding, f.reading,
       f.part, f.header, f."dataByte", f."dataLine", f."dataEnd", f."lineEnd", f.constants, f.differs
     from jsonb_to_recordset($2::jsonb) as f ("table" text, ordinal integer, source text, location text, member text, name text,
       bytes bigint, fingerprint text, decoding text, encoding text, reading integer, part jsonb, header text[], "dataByte" bigint, "dataLine" bigint,
       "dataEnd" bigint, "lineEnd" text, constants jsonb, differs jsonb)
     returning id, table_name, ordinal`,
-  values: [runId, JSON.stringify(files)],
+  values: 'id' in run ? [run.id, JSON.stringify(files), null] : [null, JSON.stringify(files), run.newestOf],
 });
 
 /**

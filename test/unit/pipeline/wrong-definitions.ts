@@ -22,7 +22,7 @@ const problemsOf = (definition: unknown): readonly string[] => {
 
 export const knownTypes =
   'known types: text, varchar, smallint, integer, bigint, real, double, numeric, boolean, date, time, timestamp, ' +
-  'timestamptz, uuid, json, jsonb, of';
+  'timestamptz, uuid, json, jsonb, bytea, of';
 
 /** A table instead of `obs`. */
 export const withTable = (table: object): object => ({
