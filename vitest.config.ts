@@ -32,8 +32,8 @@ const common = {
     // A case that gets to its end without an assertion fails: its loop was empty, or its callback was never called.
     expect: { requireAssertions: true },
     // Real servers are started and real files are loaded.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 };
 

@@ -16,7 +16,7 @@ export default mergeConfig(
       // Of concurrent tests, which mostly wait.
       maxConcurrency: 8,
       testTimeout: 900_000,
-      hookTimeout: 120_000,
+      hookTimeout: 300_000,
     },
   }),
 );

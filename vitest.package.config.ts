@@ -14,8 +14,8 @@ export default mergeConfig(
       globalSetup: [setup],
       maxWorkers: 2,
       // A registry is asked, and a server set up for each project.
-      testTimeout: 180_000,
-      hookTimeout: 300_000,
+      testTimeout: 360_000,
+      hookTimeout: 600_000,
     },
   }),
 );

@@ -25,7 +25,7 @@ export const etlArgs = (args: readonly string[]): string[] => [
 ];
 
 /** A process that still runs after this has left something open: the longest of them is done within seconds. */
-const endTimeoutMs = 45_000;
+const endTimeoutMs = 150_000;
 
 export interface EndedByItself {
   /** Undefined when it had to be ended. */
