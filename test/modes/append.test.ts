@@ -458,8 +458,8 @@ describe('refuses, and leaves production as it was', () => {
       problem: /pieces integer is declared, and the table has no such column/,
     },
     {
-      change: 'alter table shop.sale alter pieces type bigint',
-      problem: /pieces integer is declared, and it is bigint in the table/,
+      change: 'alter table shop.sale alter pieces type smallint',
+      problem: /pieces integer is declared, and it is smallint in the table/,
     },
     {
       change: `alter table shop.sale add shop text not null default '' ; alter table shop.sale alter shop drop default`,
