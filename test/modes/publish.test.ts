@@ -214,14 +214,14 @@ describe('a table that other objects depend on', () => {
       await run();
       await query('create view geo.names as select name from geo.city');
       const renamed = {
-        id: column.integer('id'),
-        name: column.varchar('name', { length: 20 }),
+        id: column.bigint('id'),
+        name: column.text('name'),
         people: column.bigint('people'),
       };
       const shape = await failureOf(run(cities({ columns: renamed })));
       expect(shape).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
       expect(shape.message).toContain('view geo.names');
-      expect(shape.message).toContain('declared name character varying(20), in the table name text');
+      expect(shape.message).toContain('declared id bigint, in the table id integer');
     });
   });
 });
