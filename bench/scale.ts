@@ -14,7 +14,7 @@ import type { Site } from '../src/worker/find-site.ts';
 import { lookForSlots } from '../src/worker/schedule/make-due.ts';
 import { listSchedules } from '../src/worker/schedule/list.ts';
 import { recordJobEnd, upsertSchedule } from '../src/worker/schedule/store.ts';
-import { runQuery, runTogether, withClient, withTransaction, type Client } from '../src/db/client.ts';
+import { commit, runQuery, runTogether, withClient, withTransaction, type Client } from '../src/db/client.ts';
 import { tryLockPipeline } from '../src/db/session/advisory-lock.ts';
 import { currentEpoch, judgeLoading, selectLoading } from '../src/ledger/run/epoch.ts';
 import {
@@ -58,8 +58,8 @@ const nameOf = (n: number): string => `pipeline-${n}`;
 
 /** Schedules of one time, which is now: a slot that is decided too late is missed. */
 const addSchedules = async (client: Client, count: number): Promise<void> => {
-  const nextSlot = new Date(Math.floor(Date.now() / 60_000) * 60_000);
-  const cron = `${nextSlot.getUTCMinutes()} ${nextSlot.getUTCHours()} * * *`;
+  const nextSlot = new Date(Math.floor(Date.now() / 1_000) * 1_000);
+  const cron = `${nextSlot.getUTCSeconds()} ${nextSlot.getUTCMinutes()} ${nextSlot.getUTCHours()} * * *`;
   for (let n = 0; n < count; n += 1)
     await runQuery(
       client,
@@ -138,7 +138,7 @@ const simulateRun = async (
   jobId: string,
   chunksOfFile: number,
 ): Promise<readonly number[]> => {
-  const [epoch] = [await currentEpoch(client)];
+  const epoch = await currentEpoch(client);
   if (!(await tryLockPipeline(client, pipeline))) throw new Error(`${pipeline} runs already`);
   await latestRun(client, pipeline);
   const own = {
@@ -188,7 +188,7 @@ const simulateRun = async (
             },
             {
               first: [selectLoading(lease), claimChunk(id, start, epoch)],
-              end: (last) => runTogether(client, [...last, { text: 'commit' }]),
+              end: (last) => runTogether(client, [...last, commit]),
             },
           ),
         ),
