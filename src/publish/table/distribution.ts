@@ -12,7 +12,7 @@ import type { Client } from '../../db/client.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { namesOf } from '../../db/landing.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
-import { quoteName, type Query } from '../../db/sql.ts';
+import { quoteName, quoteText, type Query } from '../../db/sql.ts';
 import type { Dependent } from './dependents.ts';
 import type { Catalogues } from './extensions.ts';
 import { createAs, createWith } from './storage.ts';
@@ -82,13 +82,13 @@ export const refuseOtherDistribution = (
 ): void => {
   const declared = attributes?.distribute;
   if (declared === undefined || isSameAs(declared, found)) return;
-  const name = quoteName(schema, table).replaceAll("'", "''");
+  const name = quoteText(quoteName(schema, table));
   const make =
     declared === 'reference'
-      ? `create_reference_table('${name}')`
-      : `create_distributed_table('${name}', '${declared.by}')`;
+      ? `create_reference_table(${name})`
+      : `create_distributed_table(${name}, ${quoteText(declared.by)})`;
   const change =
-    found === null ? `\`select ${make}\`` : `\`select undistribute_table('${name}')\` and \`select ${make}\``;
+    found === null ? `\`select ${make}\`` : `\`select undistribute_table(${name})\` and \`select ${make}\``;
   throw new EtlError('ETL_PUBLISH_SHAPE', {
     table,
     problem: `${schema}.${table} is ${foundText(found)}, and distribute is ${declaredText(declared)}`,
@@ -212,7 +212,7 @@ export const distributionProblems = async (
       ? [
           {
             table,
-            problem: `the rows of ${names.schema}.${table} are not on the nodes of those of ${other}; remove with, or change it yourself, while no run works: \`select alter_distributed_table('${productionName(names).replaceAll("'", "''")}', colocate_with => '${withName(names, other).replaceAll("'", "''")}')\``,
+            problem: `the rows of ${names.schema}.${table} are not on the nodes of those of ${other}; remove with, or change it yourself, while no run works: \`select alter_distributed_table(${quoteText(productionName(names))}, colocate_with => ${quoteText(withName(names, other))})\``,
           },
         ]
       : [];
