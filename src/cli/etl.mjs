@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `etl`: runs the compiled command line. A checkout without dist/ is compiled first.
+// The program `etl`, also called `sluice`: runs the compiled command line. A checkout without dist/ is compiled first.
 
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,12 +33,14 @@ const replaceDist = async () => {
   renameSync(aside, join(root, 'dist'));
 };
 
-// Links the program into node_modules/.bin. Without the link, npx would install this package first.
-const linkProgram = () => {
+// Links the programs into node_modules/.bin. Without the links, npx would install this package first.
+const linkPrograms = () => {
   const programs = join(root, 'node_modules/.bin');
   if (process.platform === 'win32' || !existsSync(programs)) return;
-  rmSync(join(programs, 'etl'), { force: true });
-  symlinkSync('../../src/cli/etl.mjs', join(programs, 'etl'));
+  for (const name of ['etl', 'sluice']) {
+    rmSync(join(programs, name), { force: true });
+    symlinkSync(`../../src/cli/${name}.mjs`, join(programs, name));
+  }
 };
 
 const buildOnce = async () => {
@@ -58,7 +60,7 @@ const buildOnce = async () => {
 
 if (process.argv[2] === '--build') {
   await replaceDist();
-  linkProgram();
+  linkPrograms();
 } else {
   await buildOnce();
   const { main, processTitle } = await import(pathToFileURL(compiled).href);

@@ -1,5 +1,7 @@
 // Streams, environment, directory and clock as one argument, so that tests can pass their own.
 
+import { asCalled } from './called.ts';
+
 export interface Output {
   write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;
@@ -47,12 +49,18 @@ const outliveReader = (stream: NodeJS.WriteStream): Output => {
   return stream;
 };
 
+/** All that is written to stderr is for people. */
+const namingAsCalled = (stream: Output): Output =>
+  Object.create(stream, {
+    write: { value: (...[text, done]: Parameters<Output['write']>) => stream.write(asCalled(text), done) },
+  });
+
 export const processIo = (): Io => ({
   get stdin() {
     return process.stdin;
   },
   stdout: outliveReader(process.stdout),
-  stderr: outliveReader(process.stderr),
+  stderr: namingAsCalled(outliveReader(process.stderr)),
   env: process.env,
   workingDirectory: process.cwd(),
   clock: Date.now,

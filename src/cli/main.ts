@@ -2,6 +2,7 @@
 
 import { CommanderError, type Command } from 'commander';
 import { asEtlError, EtlError, exitCodes, codeOf, messageOf } from '../core/errors/errors.ts';
+import { programName } from './called.ts';
 import { EndWith } from './command.ts';
 import { commands } from './commands/table.ts';
 import { parseBoolean } from './parsers.ts';
@@ -113,7 +114,7 @@ const runCommand = async (args: readonly string[], io: Io): Promise<number> => {
 /** Returns the title that `ps` shows to every user. It has no flags, which may hold passwords. */
 export const processTitle = (args: readonly string[]): string => {
   const firstFlag = args.findIndex((arg) => arg.startsWith('-'));
-  return ['etl', ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');
+  return [programName(), ...args.slice(0, firstFlag === -1 ? args.length : firstFlag)].join(' ');
 };
 
 export const main = async (args: readonly string[], io: Io = processIo()): Promise<number> => {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { helpWidthMax } from '../core/limits.ts';
+import { asCalled, programName } from './called.ts';
 import type { CliCommand } from './command.ts';
 import type { Io } from './io.ts';
 import { paintFor } from './paint.ts';
@@ -17,8 +18,9 @@ Examples:
   $ etl rejects list                        rejected records, with line and reason
   $ psql "$(etl db url)"                    look at the data of the embedded server
 
-In a project where sluice is a dependency, \`npx etl\` runs it.
-Without --database-url, DATABASE_URL or PG*, etl starts an embedded PostgreSQL in .etl/ of this directory.
+In a project where sluice is a dependency, \`npx etl\` runs it. The program is also called sluice. Elsewhere, use only
+\`npx sluice\`: npm has another package called etl.
+Without --database-url, DATABASE_URL or PG*, a run starts an embedded PostgreSQL in .etl/ of this directory.
 Every flag has a variable, set in the environment or in .env: --workers is ETL_WORKERS.
 Exit codes: 0 done, 1 failed, 2 wrong usage or definition, 3 too many rejects, 4 refused by a guard or a data test,
 5 plan with changes, 130 or 143 stopped by a signal.
@@ -33,7 +35,7 @@ const configure = (program: Command, { stdout, stderr, env }: Io): void => {
   program
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void stdout.write(text),
+      writeOut: (text) => void stdout.write(asCalled(text)),
       writeErr: (text) => void stderr.write(text),
       outputError: () => undefined,
       getOutHelpWidth: () => Math.min(stdout.columns ?? 80, helpWidthMax),
@@ -54,7 +56,7 @@ const configure = (program: Command, { stdout, stderr, env }: Io): void => {
 };
 
 export const createProgram = (commands: readonly CliCommand[], io: Io): Command => {
-  const program = new Command('etl').description(description).usage('<command> [options]');
+  const program = new Command(programName()).description(description).usage('<command> [options]');
   configure(program, io);
   program.version(readVersion(), '-V, --version', 'show the version');
   for (const command of commands) command.register(program, io);

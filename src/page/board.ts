@@ -19,7 +19,8 @@ import type { Control } from './control.ts';
 import { refuseForeign } from './forms.ts';
 import { pathUnder } from './path.ts';
 
-const packages = ['@bull-board/api', '@bull-board/hono'] as const;
+/** The board needs a BullMQ of its own: ours is in the bundle. */
+const packages = ['@bull-board/api', '@bull-board/hono', 'bullmq'] as const;
 
 const require = createRequire(import.meta.url);
 

@@ -32,20 +32,44 @@ const pages = [
 ];
 
 it('holds the compiled sources in few files, their types, the migrations, the program, the licence and the documentation', () => {
-  const own = ['LICENSE', 'package.json', 'src/cli/etl.mjs', 'dist/index.d.cts'];
+  const programs = ['src/cli/etl.mjs', 'src/cli/sluice.mjs'];
+  const own = ['LICENSE', 'package.json', ...programs, 'dist/index.d.cts'];
   const expected = [...own, ...pages, ...declarations, ...doors, ...migrations];
   const packed = inject('packedPaths');
   expect(packed.filter((path) => !bundled.test(path))).toEqual(expected.toSorted());
   expect(packed.filter((path) => bundled.test(path)).length).toBeLessThan(100);
 });
 
-it('needs no script when it is installed', () => {
-  const { scripts } = JSON.parse(readProjectFile('package.json')) as { scripts: object };
-  expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+const manifest = JSON.parse(readProjectFile('package.json')) as {
+  readonly version: string;
+  readonly scripts: object;
+  readonly publishConfig: { readonly tag?: string };
+};
+
+it('needs no script when it is installed, from wherever', () =>
+  expect(Object.keys(manifest.scripts)).not.toContainEqual(
+    expect.stringMatching(/^(?:(?:pre|post)?(?:install|prepare)|prepublish)$/),
+  ));
+
+it('is published so that only a release becomes the newest version', () =>
+  expect(manifest.publishConfig.tag).toBe(manifest.version.includes('-') ? 'next' : undefined));
+
+it('would be published by one command', async () => {
+  const { exit, out, err } = await run('npm', ['publish', '--dry-run', '--ignore-scripts'], { cwd: root });
+  expect({ exit, out, err }).toEqual({
+    exit: 0,
+    out: `+ sluice@${manifest.version}\n`,
+    // npm names the tag of its own settings here, and takes that of package.json.
+    err: expect.stringContaining(' and public access (dry-run)'),
+  });
+  // The person who publishes is logged in.
+  expect(err).not.toMatch(/^npm (?:warn publish (?!This command requires you to be logged in)|error)/m);
 });
 
-it('depends on nothing with a known weakness, as far as the registry knows', async ({ skip }) => {
-  const { out } = await run('npm', ['audit', '--omit=dev', '--json'], { cwd: root });
+it('depends on nothing with a known weakness, and contains nothing, as far as the registry knows', async ({
+  skip,
+}) => {
+  const { out } = await run('npm', ['audit', '--json'], { cwd: root });
   const report = JSON.parse(out || '{}') as { vulnerabilities?: object };
   // A mirror may have no audits.
   if (report.vulnerabilities === undefined) skip('the registry answers no audit');

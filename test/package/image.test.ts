@@ -40,7 +40,7 @@ const entry = (...args: string[]) => {
 it('its entry is the program', async () =>
   expect(await entry('--version')).toMatchObject({
     exit: 0,
-    out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    out: expect.stringMatching(/^\d+\.\d+\.\d+(?:-rc\.\d+)?\n$/),
   }));
 
 it('a pipeline beside it finds what it imports', async () => {

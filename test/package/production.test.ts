@@ -29,6 +29,7 @@ export const run = (options: RunOptions): Promise<number> =>
 `;
 
 let project: string;
+let installed: string;
 beforeAll(async () => {
   project = await makeDirectory();
   const manifest = {
@@ -39,9 +40,34 @@ beforeAll(async () => {
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
   await writeFile(join(project, 'stock.js'), pipeline);
   await writeFile(join(project, 'items.csv'), 'id\n1\n2\n3\n');
-  await mustRun('npm', ['install', '--omit=dev'], { cwd: project });
+  installed = (await mustRun('npm', ['install', '--omit=dev'], { cwd: project })).err;
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
+
+it('is installed without a warning', () => expect(installed).not.toMatch(/^npm warn/m));
+
+it.each(['etl', 'sluice'])('is called %s, and says so', async (name) => {
+  const help = await run('npx', [name, '--help'], { cwd: project });
+  expect(help).toEqual({ exit: 0, err: '', out: expect.stringMatching(`^Usage: ${name} <command>`) });
+  const other = await run('npx', [name, 'status', '--nonsense'], { cwd: project });
+  expect(other).toMatchObject({ exit: 2, err: expect.stringContaining(`\`${name} status --help\``) });
+  // As a package manager's script runs it, where there are no links.
+  const file = `node_modules/sluice/src/cli/${name}.mjs`;
+  expect(await run('node', [file, '--help'], { cwd: project })).toEqual(help);
+});
+
+it('runs a pipeline outside a project, by the name of the package', async () => {
+  const elsewhere = await makeDirectory();
+  try {
+    await writeFile(join(elsewhere, 'stock.mjs'), pipeline);
+    await writeFile(join(elsewhere, 'items.csv'), 'id\n1\n');
+    const args = ['exec', '--yes', `--package=${inject('tarball')}`, '--', 'sluice', 'preview', 'stock.mjs'];
+    const { exit, out, err } = await run('npm', args, { cwd: elsewhere });
+    expect({ exit, out }, err).toEqual({ exit: 0, out: expect.stringContaining('items.csv') });
+  } finally {
+    await rm(elsewhere, { recursive: true, force: true });
+  }
+});
 
 it('says how to get a server when none is named', async () => {
   const { exit, out, err } = await run('npx', ['etl', 'run', 'stock.js'], { cwd: project });

@@ -1,5 +1,6 @@
 // `etl completion <shell>`: prints a script for tab completion.
 
+import { programName } from '../called.ts';
 import { command } from '../command.ts';
 import { argumentOf } from '../inputs.ts';
 
@@ -63,7 +64,8 @@ export const completionCommand = command({
   description: 'Prints a script that completes commands, flags and pipeline files in the shell.',
   takes: { shell: argumentOf('<shell>', 'the shell', ['bash', 'zsh', 'fish', 'powershell']) },
   help: `
-The script calls \`etl\` whenever the tab key is pressed, so \`etl\` must be on the PATH.
+The script calls \`etl\` whenever the tab key is pressed, so \`etl\` must be on the PATH. The script of
+\`sluice completion\` completes the name sluice.
 
 Examples:
   $ etl completion bash >> ~/.bashrc
@@ -71,11 +73,12 @@ Examples:
   $ etl completion fish > ~/.config/fish/completions/etl.fish
   PS> etl completion powershell >> $PROFILE`,
   async act({ io, shell }) {
+    const name = programName();
     if (shell === 'bash' || shell === 'zsh') {
-      io.stdout.write(shell === 'bash' ? bashScript : zshScript);
+      io.stdout.write((shell === 'bash' ? bashScript : zshScript).replaceAll('etl', name));
       return;
     }
     const { script } = await import('@bomb.sh/tab');
-    script(shell, 'etl', 'etl');
+    script(shell, name, name);
   },
 });

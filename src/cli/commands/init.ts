@@ -8,6 +8,7 @@ import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { inQuotes, plural } from '../../core/wording.ts';
 import { lossText } from '../../tools/loss.ts';
+import { asCalled } from '../called.ts';
 import { command } from '../command.ts';
 import { databaseUrl, debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
@@ -190,7 +191,7 @@ const writeInit = async (
   const file = resolve(io.workingDirectory, path);
   await writePipeline(file, await initText(settled, name, path), force);
   const shown = relative(io.workingDirectory, file);
-  const next = `Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`;
+  const next = asCalled(`Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`);
   writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
 };
 
@@ -236,7 +237,7 @@ const writeForTable = async (
   const file = resolve(workingDirectory, path);
   const shown = relative(workingDirectory, file);
   await writePipeline(file, draft.text(shown), force);
-  writeLines([`Wrote ${shown}. Look at it, then: etl plan ${shown}, etl run ${shown}`], io.stdout);
+  writeLines([asCalled(`Wrote ${shown}. Look at it, then: etl plan ${shown}, etl run ${shown}`)], io.stdout);
 };
 
 export const initCommand = command({

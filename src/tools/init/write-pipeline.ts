@@ -100,7 +100,7 @@ export const initPipelineText = ({ name, tables, file }: WrittenPipeline): strin
       'Written by `etl init` from all records of the files; the comments say how many values fit each type. Check names and types,',
       'and every column that a comment calls "kept as text".',
       '',
-      `  npx etl run ${file}`,
+      `  npx sluice run ${file}`,
     ],
     name,
     schema: name,

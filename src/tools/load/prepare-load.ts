@@ -215,7 +215,7 @@ export const prepareLoad = async (client: Client, request: LoadRequest): Promise
       about: [
         'Written by `etl load`: loads the files into a table, as the command does.',
         '',
-        `  npx etl run ${file}`,
+        `  npx sluice run ${file}`,
       ],
       name: loadName(target),
       schema: target.schema,
