@@ -43,6 +43,37 @@ const adopt = async (
   return { runId, epoch, generation: rows[0].generation };
 };
 
+/** Files in one statement: as one JSON text, 100,000 files take some 300 MB on their way to the server. */
+const filesAtOnce = 2_000;
+
+type NewRunFile = PlannedTable['files'][number];
+type Inserted = Pick<SourceFile, 'id' | 'table' | 'ordinal'>;
+
+/** Gives planned files their ids: a second list of 100,000 files would take as much memory again. */
+const asStored = (
+  files: readonly NewRunFile[],
+  rows: readonly Inserted[],
+  run: Pick<SourceFile, 'runId' | 'runStarted'>,
+): readonly SourceFile[] => {
+  const ids = new Map(rows.map(({ id, table, ordinal }) => [`${ordinal} ${table}`, id]));
+  return files.map((file) => Object.assign(file, { id: ids.get(`${file.ordinal} ${file.table}`)!, ...run }));
+};
+
+/** Inserts the files from this place on. */
+const insertOthers = async (
+  { client }: Pick<Work, 'client'>,
+  runId: number,
+  files: readonly NewRunFile[],
+  from: number,
+): Promise<readonly Inserted[]> => {
+  const rows: Inserted[] = [];
+  for (let at = from; at < files.length; at += filesAtOnce) {
+    const inserted = await runQuery(client, insertFiles({ id: runId }, files.slice(at, at + filesAtOnce)));
+    rows.push(...inserted.rows);
+  }
+  return rows;
+};
+
 /** `lost`: tables whose files are all forgotten, together with the rows loaded from them. */
 const replaceFiles = async (
   { client }: Work,
@@ -62,7 +93,7 @@ const replaceFiles = async (
   await runQuery(client, freeOrdinals(runId));
   await runQuery(client, setOrdinals(kept));
   const added = paired.flatMap(({ file, id }) => (id === undefined ? [file] : []));
-  if (added.length > 0) await runQuery(client, insertFiles({ id: runId }, added));
+  await insertOthers({ client }, runId, added, 0);
 };
 
 /**
@@ -133,9 +164,9 @@ const insertNewRun = (
   const files = planned.flatMap((one) => one.files);
   const isDirect = directTables(spec).length > 0;
   return withOwnTransaction(client, async (beginning, ending) => {
-    const [[, , inserted]] = await askTogether(client, () => [
+    const [[, , inserted], first] = await askTogether(client, () => [
       runTogether(client, [beginning, abandonRuns(pipeline, why), insertRun(run)]),
-      runQuery(client, insertFiles({ newestOf: pipeline }, files)),
+      runQuery(client, insertFiles({ newestOf: pipeline }, files.slice(0, filesAtOnce))),
       dropStaleStaging(context, sourceNames(spec)),
       ...(isDirect ? [] : [createTrustedLandings(context, planned)]),
     ]);
@@ -143,9 +174,10 @@ const insertNewRun = (
       await dropBuildSchema(client, pipeline);
       await createTrustedLandings(context, planned);
     }
-    const { id: runId, generation } = inserted!.rows[0];
-    const [, stored] = await askTogether(client, () => [runQuery(client, ending), runFiles(client, runId)]);
-    return { lease: { runId, epoch, generation }, files: stored };
+    const { id: runId, generation, runStarted } = inserted!.rows[0];
+    const rows = [...first.rows, ...(await insertOthers(context, runId, files, filesAtOnce))];
+    await runQuery(client, ending);
+    return { lease: { runId, epoch, generation }, files: asStored(files, rows, { runId, runStarted }) };
   });
 };
 

@@ -27,11 +27,14 @@ export interface NewRun {
 
 export type NewFile = Omit<SourceFile, 'id' | 'runId' | 'runStarted' | 'ordinal'>;
 
+const startOf = (run: string): string =>
+  `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00')`;
+
 export const insertRun = (run: NewRun): Query => ({
   text: `insert into etl.run (pipeline, definition_hash, table_hashes, params, pinned_params, epoch, host, pid, workers, job, queue,
       staged_hashes, formats, full_refresh, directory, corrections, session)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, (select coalesce(max(id), 0) from etl.correction), pg_backend_pid())
-    returning id::float8 as id, generation`,
+    returning id::float8 as id, generation, ${startOf('run')} as "runStarted"`,
   values: [
     run.pipeline,
     run.definitionHash,
@@ -51,7 +54,10 @@ export const insertRun = (run: NewRun): Query => ({
   ],
 });
 
-/** `newestOf`: the newest run of a pipeline, whose lock this session holds. */
+/**
+ * `newestOf`: the newest run of a pipeline, whose lock this session holds. Returns the `id` of each
+ * file with its place in `files`.
+ */
 export const insertFiles = (
   run: { readonly id: number } | { readonly newestOf: string },
   files: readonly (NewFile & Pick<SourceFile, 'ordinal'>)[],
@@ -64,7 +70,7 @@ export const insertFiles = (
     from jsonb_to_recordset($2::jsonb) as f ("table" text, ordinal integer, source text, location text, member text, name text,
       bytes bigint, fingerprint text, decoding text, encoding text, reading integer, part jsonb, header text[], "dataByte" bigint, "dataLine" bigint,
       "dataEnd" bigint, "lineEnd" text, constants jsonb, differs jsonb)
-    returning id, table_name, ordinal`,
+    returning id::float8 as id, table_name as "table", ordinal`,
   values: 'id' in run ? [run.id, JSON.stringify(files), null] : [null, JSON.stringify(files), run.newestOf],
 });
 
@@ -135,7 +141,7 @@ export const runStanding = async (
 export const runFiles = (client: Client, runId: number): Promise<readonly SourceFile[]> =>
   rowsOf(client, {
     text: `select f.id::float8 as id, f.run_id::float8 as "runId",
-          to_char(r.started_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00') as "runStarted", f.table_name as "table", f.ordinal,
+          ${startOf('r')} as "runStarted", f.table_name as "table", f.ordinal,
           f.source, f.location, f.member, f.name, f.bytes::float8 as bytes, f.fingerprint, f.decoding, f.encoding,
           f.reading, f.part, f.header, f.data_byte::float8 as "dataByte", f.data_line::float8 as "dataLine", f.data_end::float8 as "dataEnd",
           f.line_end as "lineEnd", f.constants, f.differs

@@ -21,9 +21,9 @@ import { meaningOf } from '../../publish/modes/meanings.ts';
  * loaded long ago often had other columns.
  */
 export interface PlannedFile extends NewFile {
-  readonly misfit?: EtlError;
+  readonly misfit?: EtlError | undefined;
   /** The last record has no line end. Known of plain local files. */
-  readonly isOpen?: true;
+  readonly isOpen?: true | undefined;
   /** As `touched` of Look. */
   readonly touched?: string | undefined;
 }

@@ -66,7 +66,40 @@ const endOf = async (
   }
 };
 
-const emptyFile = { encoding: 'utf-8', header: [], dataByte: 0, dataLine: 1, lineEnd: 'lf' } as const;
+type Draft = { -readonly [Key in keyof PlannedFile]: PlannedFile[Key] };
+
+/**
+ * What is known of a file before it is read. Written out, and filled in later: V8 keeps an object that
+ * several others are spread into as a dictionary, which has four times the size.
+ */
+const draftOf = (
+  { table, source, location, member, part, name, bytes, fingerprint, decoding }: LookedAt['stored'],
+  touched: LookedAt['touched'],
+  reading: number,
+  constants: NewFile['constants'],
+): Draft => ({
+  table,
+  source,
+  location,
+  member,
+  part,
+  name,
+  bytes,
+  fingerprint,
+  decoding,
+  encoding: 'utf-8',
+  reading,
+  header: [],
+  constants,
+  differs: null,
+  dataByte: 0,
+  dataLine: 1,
+  dataEnd: null,
+  lineEnd: 'lf',
+  touched,
+  misfit: undefined,
+  isOpen: undefined,
+});
 
 const planFile = async (
   table: ReadTable,
@@ -75,10 +108,9 @@ const planFile = async (
   access: Access,
   notReady: EtlError | undefined,
 ): Promise<PlannedFile> => {
-  const { constants } = table.source;
-  const unknown = { ...emptyFile, reading, constants, differs: null, dataEnd: null };
-  let planned: PlannedFile = { ...stored, ...unknown, touched };
-  if (notReady !== undefined) return { ...planned, misfit: notReady };
+  const planned = draftOf(stored, touched, reading, table.source.constants);
+  planned.misfit = notReady;
+  if (notReady !== undefined) return planned;
   try {
     const { encoding, header } = await readHead(
       { ...stored, head },
@@ -87,19 +119,20 @@ const planFile = async (
       positionsOf(table),
     );
     const { names, line, dataByte, dataLine, lineEnd } = header;
-    planned = { ...planned, encoding, header: names, dataByte, dataLine, lineEnd };
+    Object.assign(planned, { encoding, header: names, dataByte, dataLine, lineEnd });
     const at = { table: table.name, file: stored.name, line, skip: dataLine - 1 };
-    planned = { ...planned, differs: checkFields(table, planned, at) };
+    planned.differs = checkFields(table, planned, at);
     if (!isSeekable(planned)) return planned;
     const isCut = last !== undefined && !isLineEnd(last);
     const isOpen = isCut && planned.bytes > dataByte && access.declared.skipEnd === 0;
     if (isOpen && access.declared.arrival.lastLine === 'complete') throw cutOff(planned);
-    const dataEnd = await endOf(planned, access, dataByte, lineEnd);
-    return { ...planned, dataEnd, ...(isOpen && { isOpen }) };
+    planned.dataEnd = await endOf(planned, access, dataByte, lineEnd);
+    if (isOpen) planned.isOpen = isOpen;
   } catch (misfit) {
-    if (misfit instanceof EtlError && isOfFile(misfit.code)) return { ...planned, misfit };
-    throw misfit;
+    if (!(misfit instanceof EtlError) || !isOfFile(misfit.code)) throw misfit;
+    planned.misfit = misfit;
   }
+  return planned;
 };
 
 /** Members of one archive that are read at once. */

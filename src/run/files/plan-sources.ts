@@ -87,7 +87,7 @@ const planTable = async (
     const key = JSON.stringify([header, differs]);
     const known = headers.get(key) ?? { header, differs };
     headers.set(key, known);
-    return { ...planned, ...known };
+    return Object.assign(planned, known);
   };
   const holder = table.staging === 'text' ? withOneHeader(table, holderOfTable) : holderOfTable;
   const sieve = await sieveFor(table, holder);
@@ -105,7 +105,7 @@ const planTable = async (
   const { unneeded, ...intake } = await sieve.end();
   const files = eachOnce(
     unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
-  ).map((file, ordinal) => ({ ...file, ordinal }));
+  ).map((file, ordinal) => Object.assign(file, { ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
   // A text staging table gets its columns from a file, even if no file has to be loaded.
   const isShaped = files.length > 0 || table.staging !== 'text' || some === undefined;

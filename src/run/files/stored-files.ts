@@ -137,13 +137,24 @@ export async function* storedFiles(
 ): AsyncGenerator<LookedAt, void> {
   if (refusal !== undefined) throw refusal;
   const listed = { table, name, location };
-  const { head, last, touched, ...state } = await source.look(listed, access);
-  const file = { ...listed, ...state, source: source.name };
+  const { head, last, touched, bytes, fingerprint } = await source.look(listed, access);
+  const file = { table, name, location, bytes, fingerprint, source: source.name };
   const container = containerOf(head);
   if (container === undefined) {
     if (member !== undefined) throw refuseMember(table, name, member);
     const decoding = decodingOfFile(head, name)?.name ?? null;
-    yield { stored: { ...file, member: null, part: null, decoding }, head, last, touched };
+    const stored = {
+      table,
+      name,
+      location,
+      bytes,
+      fingerprint,
+      source: source.name,
+      member: null,
+      part: null,
+      decoding,
+    };
+    yield { stored, head, last, touched };
     return;
   }
   for (const chosen of await chooseMembers(container, file, access, member)) {
