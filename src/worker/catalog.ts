@@ -25,10 +25,13 @@ export interface Catalog {
 const listFolder = async (folder: string): Promise<readonly string[]> => {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile() && isPipelineFile(entry.name))
-      .map(({ name }) => name)
-      .toSorted((one, other) => (one < other ? -1 : 1));
+    return (
+      entries
+        // Kubernetes mounts each file of a ConfigMap as a link.
+        .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isPipelineFile(entry.name))
+        .map(({ name }) => name)
+        .toSorted((one, other) => (one < other ? -1 : 1))
+    );
   } catch (cause) {
     throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem: messageOf(cause) }, { cause });
   }

@@ -17,7 +17,7 @@ interface Service {
   readonly ports?: readonly string[];
   readonly volumes: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
-  readonly depends_on?: object;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly deploy?: { readonly replicas: number };
   readonly shm_size?: string;
   readonly read_only?: boolean;
@@ -27,10 +27,10 @@ interface Service {
 
 const text = readProjectFile('docker-compose.yml');
 const { services, volumes } = parse(text) as {
-  readonly services: Readonly<Record<'postgres' | 'redis' | 'worker' | 'page', Service>>;
+  readonly services: Readonly<Record<'postgres' | 'redis' | 'worker' | 'schedule' | 'page', Service>>;
   readonly volumes: object;
 };
-const { postgres, redis, worker, page } = services;
+const { postgres, redis, worker, schedule, page } = services;
 const all = Object.entries(services);
 const servers = Object.entries({ postgres, redis });
 
@@ -111,13 +111,13 @@ it('lets Redis refuse writes rather than drop jobs, and keep them over a restart
   expect(redis.command?.join(' ')).toMatch(/--maxmemory-policy noeviction --appendonly yes/));
 
 /** Programs of ours. */
-const ours = Object.entries({ worker, page });
+const ours = Object.entries({ worker, schedule, page });
 
 describe.each(ours)(
   '%s',
   (_, { environment, volumes: mounts, read_only, cap_drop, security_opt, ...service }) => {
     it('begins when both servers are ready', () =>
-      expect(Object.keys(service.depends_on ?? {})).toEqual(['postgres', 'redis']));
+      expect(Object.keys(service.depends_on ?? {}).slice(0, 2)).toEqual(['postgres', 'redis']));
 
     it('knows both servers by the users and passwords that these have', () =>
       expect(environment).toMatchObject({
@@ -153,6 +153,10 @@ describe('the page', () => {
 
   it('has no token that others know', () => expect(page.environment['ETL_TOKEN']).toBe('${ETL_TOKEN:-}'));
 });
+
+// A service that ends is a failure for `docker compose up --wait`, unless another one waits for its end.
+it('something waits until the schedule is in its place', () =>
+  expect(page.depends_on?.['schedule']?.condition).toBe('service_completed_successfully'));
 
 describe('the workers', () => {
   it('are two', () => expect(worker.deploy?.replicas).toBe(2));
