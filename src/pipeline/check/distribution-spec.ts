@@ -40,8 +40,12 @@ const columnNames = (table: TableSpec): readonly string[] | undefined =>
 /** Problems of the table itself. A key is unique only within a shard. */
 const checkTable = (table: TableSpec, distribution: DistributionSpec, problems: Problems): void => {
   const { attributes, partitionBy, primaryKey, indexes, constraints = [], publish } = table;
-  if (partitionBy !== undefined)
-    problems.add('a distributed table cannot have partitionBy; remove one of the two');
+  if (partitionBy !== undefined && distribution === 'reference')
+    problems.add('a reference table cannot have partitionBy; remove one of the two');
+  else if (partitionBy?.by === 'hash')
+    problems.add(
+      'a distributed table is already divided by a hash; partition it by range or list, or remove partitionBy',
+    );
   for (const { name, kind } of attributes?.serverColumns ?? [])
     if (kind === 'identity')
       problems.add(

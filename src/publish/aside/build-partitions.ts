@@ -4,7 +4,7 @@ import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName, quoteNames } from '../../db/sql.ts';
 import { EtlError, codeOf } from '../../core/errors/errors.ts';
 import { formatCount, plural } from '../../core/wording.ts';
-import { createAs } from '../table/storage.ts';
+import { byConnections, createFilled, distribute, isDistributed } from '../table/distribution.ts';
 import { inTablespaceOf } from '../table/tablespace.ts';
 import { buildAsProduction, buildError, buildOwnOf, createShape, makeServerColumns } from './build-table.ts';
 import type { Building } from './building.ts';
@@ -42,6 +42,7 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
      alter table ${parent} ${set.join(', ')}`,
   );
   if (spec.by === 'list') await refuseUnpartitionable(client, names.table, parent);
+  await distribute(client, names);
   const build = await buildAsProduction(partitioned);
   await build();
   await inheritStatistics(client, names);
@@ -97,12 +98,14 @@ export const buildPartition = async (
   );
   let rows = 0;
   try {
-    const create = `${createAs(names)} select ${quoteNames(columns)} from ${source} where ${at} ${condition}`;
-    const filled = await client.query(create);
-    rows = (filled.rowCount ?? 0) + (await addKept(client, partitioned, part));
-    await client.query(
-      `alter table ${built} ${[...set, `add constraint ${boundName} check (${conditions.join(' and ')})`].join(', ')}`,
-    );
+    if (isDistributed(names)) await runQuery(client, byConnections);
+    const select = `select ${quoteNames(columns)} from ${source} where ${at} ${condition}`;
+    rows = await createFilled(client, names, select, [], whole);
+    rows += await addKept(client, partitioned, part);
+    const check = `add constraint ${boundName} check (${conditions.join(' and ')})`;
+    // Citus adds a constraint only by a statement of its own.
+    const changes = isDistributed(names) ? [set.join(', '), check] : [[...set, check].join(', ')];
+    for (const change of changes) await client.query(`alter table ${built} ${change}`);
   } catch (cause) {
     throw buildError(whole, 'rows', cause);
   }

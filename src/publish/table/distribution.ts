@@ -110,9 +110,9 @@ const withName = ({ schema }: TableNames, other: string): string => {
 
 /**
  * Distributes the new table as declared, while it is empty; does nothing if it is declared local.
- * Errors: ETL_ATTRIBUTE_REFUSED.
+ * `whole`: the partitioned table that it will be attached to. Errors: ETL_ATTRIBUTE_REFUSED.
  */
-export const distribute = async (client: Client, names: TableNames): Promise<void> => {
+export const distribute = async (client: Client, names: TableNames, whole?: TableNames): Promise<void> => {
   const declared = names.attributes?.distribute;
   if (declared === undefined) return;
   const table = builtName(names);
@@ -120,7 +120,7 @@ export const distribute = async (client: Client, names: TableNames): Promise<voi
     if (declared === 'reference') await client.query('select create_reference_table($1)', [table]);
     else {
       const likes = [
-        productionName(names),
+        whole === undefined ? productionName(names) : builtName(whole),
         ...(declared.with === undefined ? [] : [withName(names, declared.with)]),
       ];
       const { rows } = await client.query(selectLike, [likes]);
@@ -150,19 +150,20 @@ export const distribute = async (client: Client, names: TableNames): Promise<voi
 export const byConnections: Query = { text: 'set local citus.enable_local_execution = off' };
 
 /**
- * Creates the new table with the rows of `select`, and sends `whenCreated`. Returns the number of
- * rows.
+ * Creates the new table with the rows of `select`, and sends `whenCreated`. `whole` as of
+ * `distribute`. Returns the number of rows.
  */
 export const createFilled = async (
   client: Client,
   names: TableNames,
   select: string,
   whenCreated: readonly Query[],
+  whole?: TableNames,
 ): Promise<number> => {
   const create = `${createAs(names)} ${select}`;
   if (!isDistributed(names)) return createWith(client, { text: create }, whenCreated);
   await client.query(`${create} with no data`);
-  await distribute(client, names);
+  await distribute(client, names, whole);
   return createWith(client, { text: `insert into ${builtName(names)} ${select}` }, whenCreated);
 };
 

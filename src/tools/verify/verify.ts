@@ -73,12 +73,14 @@ const sumsSql = (
     return `sum(${own[index]}) ${spec.type === 'numeric' ? finite : ''}`;
   };
   const list = (texts: readonly string[]): string => `array[${texts.join(', ')}]::text[]`;
+  // Citus passes on a subquery only with a `from` clause.
+  const hash = `lateral (select ${hashes.join(', ')} from (values (1)) v offset 0) h`;
   return `select ${file} as file, count(*)::float8 as rows,
       ${list(own.map((column) => `count(*) - count(${column})`))} as nulls,
       ${list(columns.map(({ comparing }, index) => (comparing === 'nulls' ? 'null' : `sum(h.h${index})`)))} as hashes,
       ${list(columns.map(sumOf))} as sums,
       coalesce(sum(${hashed.map((index) => turned(`h.h${index}`, index)).join(' # ') || '0::bigint'}), 0)::text as "rowHash"
-    from ${name} t${hashed.length === 0 ? '' : `, lateral (select ${hashes.join(', ')} offset 0) h`}
+    from ${name} t${hashed.length === 0 ? '' : `, ${hash}`}
     ${fileColumn === undefined ? '' : 'group by 1'}`;
 };
 

@@ -40,14 +40,20 @@ describeMistakes('a wrong key of a table', withKeys, 'table obs', [
       primaryKey: ['wban'],
       indexes: [index('wban', { unique: true })],
       unique: ['wban'],
-      partitionBy: list('wban'),
     },
-    ', distribute: a distributed table cannot have partitionBy; remove one of the two',
     ', distribute: column wind cannot be nullable, because a row without it has no shard; remove .nullable()',
     ", distribute: primaryKey must contain wind: Citus keeps a row unique only within its shard; add 'wind'",
     ", distribute: unique index obs_wban_idx must contain wind: Citus keeps a row unique only within its shard; add 'wind'",
     ", distribute: unique obs_wban_key must contain wind: Citus keeps a row unique only within its shard; add 'wind'",
     ", distribute: with names `other`, which is not another table of this pipeline, and one elsewhere is written 'schema.table'",
+  ],
+  [
+    { distribute: 'reference', partitionBy: list('wban') },
+    ', distribute: a reference table cannot have partitionBy; remove one of the two',
+  ],
+  [
+    { distribute: { by: 'wban' }, partitionBy: hash('wban', 4) },
+    ', distribute: a distributed table is already divided by a hash; partition it by range or list, or remove partitionBy',
   ],
   [
     { distribute: 'wban' },

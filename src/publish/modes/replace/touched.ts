@@ -62,7 +62,7 @@ const partitionsOf = async (
   if (files.length === 0 || there.size === 0) return [];
   const hasRows = [...there].map(
     ([oid, { from }]) =>
-      `select ${oid}::oid as oid where exists (select from ${from} where ${quoteName(fileColumn)} = any ($1::bigint[]))`,
+      `select ${oid}::oid as oid where exists (select 1 from ${from} where ${quoteName(fileColumn)} = any ($1::bigint[]))`,
   );
   const { rows } = await client.query(hasRows.join('\nunion all\n'), [files]);
   return rows.map(({ oid }) => oid);
