@@ -193,7 +193,8 @@ const laterOf = (
     logger.info({ ...fields, error: error.message }, 'the run waits');
     return { laterMs: lockedRuns.wasLocked(pipeline!, job) };
   }
-  if (error.code !== 'ETL_QUEUE_SHARED') return undefined;
+  // Only this worker cannot run it.
+  if (error.code !== 'ETL_QUEUE_SHARED' && error.code !== 'ETL_SCHEMA_NEWER') return undefined;
   logger.error({ ...fields, error: error.message, hint: error.hint }, 'the job is handed back');
   return { laterMs: runLockedRetryMs };
 };
