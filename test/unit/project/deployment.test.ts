@@ -113,7 +113,7 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 describe.each(units.filter((unit) => unit.endsWith('.service')))('%s', (unit) => {
   const text = readProjectFile(`examples/systemd/${unit}`);
-  const [, line = ''] = /^ExecStart=.*etl\.mjs (.*)$/m.exec(text)!;
+  const [, line = ''] = /^ExecStart=.*\/etl (.*)$/m.exec(text)!;
 
   it('gives etl flags that it has', () => expect(unknownFlags(line.split(' '))).toEqual([]));
 
