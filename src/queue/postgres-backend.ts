@@ -2,7 +2,7 @@
 
 import type * as BullMq from 'bullmq';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { ensureSchema, withClient, withTransaction, type Client } from '../db/client.ts';
+import { ensureSchema, isThere, withClient, withTransaction, type Client } from '../db/client.ts';
 import { GuardedClient } from '../db/connect/guarded-client.ts';
 import { PgPool } from '../db/connect/pg.ts';
 import { retryOf } from '../db/retry.ts';
@@ -60,16 +60,11 @@ const poolConnections = 1;
 
 const queueSchema = 'etl_queue';
 
-/** Must not be called in a transaction, which an error would end. */
 const isCurrent = async (client: Client): Promise<boolean> => {
   const { LATEST_SCHEMA_VERSION } = loadBullMq();
-  const found = await client
-    .query(`select max(version) as version from ${queueSchema}.migration`)
-    .catch((error: unknown) => {
-      if (codeOf(error) === '42P01') return undefined;
-      throw error;
-    });
-  return found !== undefined && found.rows[0].version >= LATEST_SCHEMA_VERSION;
+  if (!(await isThere(client, `${queueSchema}.migration`))) return false;
+  const found = await client.query(`select max(version) as version from ${queueSchema}.migration`);
+  return found.rows[0].version >= LATEST_SCHEMA_VERSION;
 };
 
 /** True if `trust` covers the schema, and the schema was not replaced since. */

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { currentEpoch, readEpoch } from '../ledger/run/epoch.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
-import { isComplete, type Trust } from '../db/bookkeeping/trust.ts';
+import { otherShape, type Trust } from '../db/bookkeeping/trust.ts';
 import { askTogether, type Client } from '../db/client.ts';
 import { runSessionName } from '../db/connect/session-names.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
@@ -147,7 +147,8 @@ export const coordinate = async <Looked>(
   const lockAndLook = () =>
     askTogether(client, () => [takeLock({ client, address, spec }, isRetry), readEpoch(client), look()]);
   const prepareSession = () => [setDurableCommits(client), migrate(client, seen)] as const;
-  const [[, trust], [isAtOnce, epoch, looked]] = isComplete(seen)
+  const isCurrent = seen.isThere && otherShape(seen).length === 0;
+  const [[, trust], [isAtOnce, epoch, looked]] = isCurrent
     ? await askTogether(client, () => [askTogether(client, prepareSession), lockAndLook()])
     : [await askTogether(client, prepareSession), await lockAndLook()];
   return {

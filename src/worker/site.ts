@@ -1,10 +1,9 @@
 // A site: one database with its bookkeeping and queues, shared by workers and enqueuing programs.
 
 import type { ServerAddress } from '../db/connect/address.ts';
-import { askTogether, withClient, type Client } from '../db/client.ts';
+import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
-import { isComplete, readTrust, refuseUntrusted } from '../db/bookkeeping/trust.ts';
 import { silentLogger } from '../core/logger.ts';
 import { findServer } from '../run/find-server.ts';
 import { findSite, type FoundSite, type Site } from './find-site.ts';
@@ -34,13 +33,8 @@ export const openFoundSite = async (
 ): Promise<Site> => {
   const namespace = await withClient(address, async (client) => {
     await refuseSharedSessions(client, address);
-    const seen = await readTrust(client);
-    refuseUntrusted(seen);
-    const remember = () =>
-      queueNames.length > 0 ? rememberQueueNames(client, queueNames) : Promise.resolve();
-    const [trust] = isComplete(seen)
-      ? await askTogether(client, () => [migrate(client, seen), remember()])
-      : [await migrate(client, seen), await remember()];
+    const trust = await migrate(client);
+    if (queueNames.length > 0) await rememberQueueNames(client, queueNames);
     const name = await backend.namespaceOf(client);
     await backend.prepare(client, trust);
     await backend.claim(client, name);
