@@ -13,7 +13,7 @@ import type { BuiltTable } from '../publish/table/tables.ts';
 import type { LoadQueue } from '../queue/load-queue.ts';
 import { holdsBackIn } from './files/held-files.ts';
 import type { PlannedTable } from './files/planned-table.ts';
-import { buildTables, prepareBuild } from './build/build-side-by-side.ts';
+import { buildTables } from './build/build-side-by-side.ts';
 import { dropBuilt } from './build/empty-schema.ts';
 import { keepBuilt, takeBuilt } from './build/kept-build.ts';
 import { step, type RunContext } from './context.ts';
@@ -84,19 +84,12 @@ const loadCorrected = async (
   return seconds;
 };
 
-interface Prepared {
-  /** True if an earlier attempt of the run may have built the tables. */
-  readonly mayBeBuilt?: boolean;
-  /** What `prepareBuild` returned, if it was called. */
-  readonly publications?: ReadonlyMap<string, string> | undefined;
-}
-
 const buildAndTest = async (
   context: RunContext,
   runId: number,
   planned: readonly PlannedTable[],
   seconds: ReadonlyMap<string, number>,
-  { mayBeBuilt = false, publications }: Prepared = {},
+  mayBeBuilt = false,
 ): Promise<readonly BuiltTable[]> => {
   try {
     const built = await step(
@@ -104,7 +97,7 @@ const buildAndTest = async (
       'build',
       async () =>
         (mayBeBuilt ? await takeBuilt(context, runId, planned) : undefined) ??
-        buildTables(context, runId, planned, seconds, publications ?? (await prepareBuild(context))),
+        buildTables(context, runId, planned, seconds),
     );
     await testRun(context, runId, built);
     return built;
@@ -161,16 +154,9 @@ const loadAndBuild = async (
     if (spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
     const load = () => loadCorrected(context, run, plan, queue, isCorrected, holdsBackIn(planned));
     const loadSeconds = await step(context, 'load', load);
-    // Prepared at once, unless the hook or tables that are built already come first.
-    const isPrepared = run.isNew && spec.hooks?.after === undefined;
-    const [, , publications] = await askTogether(client, () => [
-      checkRejects(context, runId),
-      advance(context, runId, 'loaded'),
-      isPrepared ? prepareBuild(context) : Promise.resolve(undefined),
-    ]);
+    await askTogether(client, () => [checkRejects(context, runId), advance(context, runId, 'loaded')]);
     await runHook(context, 'after', runId);
-    const prepared = { mayBeBuilt: !run.isNew, publications };
-    const built = await buildAndTest(context, runId, planned, loadSeconds, prepared);
+    const built = await buildAndTest(context, runId, planned, loadSeconds, !run.isNew);
     // All rows are loaded and recorded, so an error of the queue does not fail the run. Proved by
     // test/services/queue-end.test.ts.
     await queue?.close().catch((cause: unknown) => {

@@ -212,11 +212,8 @@ const follow = (
   const own = ways.find(({ strategies: all }) => all.includes(strategy))!;
   const { complete } = own;
   vi.spyOn(own, 'complete').mockImplementation(async (work) => {
-    const completeNow = await complete(work);
-    return async () => {
-      await completeNow();
-      await then('build');
-    };
+    await complete(work);
+    await then('build');
   });
   vi.spyOn(strategy, 'apply').mockImplementation(async (...given) => {
     const rest = await apply(...given);

@@ -43,8 +43,7 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
   );
   if (spec.by === 'list') await refuseUnpartitionable(client, names.table, parent);
   await distribute(client, names);
-  const build = await buildAsProduction(partitioned);
-  await build();
+  await buildAsProduction(partitioned);
   await inheritStatistics(client, names);
 };
 
@@ -81,7 +80,7 @@ export const buildPartition = async (
   partitioned: PartitionedTable,
   part: PartRows & Pick<Building, 'statistics'>,
   source: string,
-  complete: (work: Building) => Promise<() => Promise<void>>,
+  build: (work: Building) => Promise<void>,
   announce: Building['announce'],
 ): Promise<BuiltPartition> => {
   const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = partitioned;
@@ -117,7 +116,7 @@ export const buildPartition = async (
   const own = name.startsWith(start) ? name.slice(start.length) : name.slice(-hashDigits);
   const ownName = (one: string): string => fittingName(`${one}_${own}`);
   const { serverColumns: _made, ...attributes } = names.attributes ?? {};
-  const completeNow = await complete({
+  await build({
     client,
     names: { ...names, attributes },
     whole,
@@ -129,7 +128,6 @@ export const buildPartition = async (
     announce,
     statistics,
   });
-  await completeNow();
   return { key, name, bound, condition, names, rows };
 };
 

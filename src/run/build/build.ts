@@ -130,22 +130,19 @@ const together = async (
   client: Client,
   sql: SqlText | undefined,
   fillTable: () => Promise<Filled>,
-  complete?: () => Promise<() => Promise<void>>,
+  complete?: () => Promise<void>,
 ): Promise<Filled> => {
-  const inOne = <T>(first: () => Promise<T>): Promise<T> =>
+  const inOne = <T>(first: () => Promise<T>, then?: () => Promise<void>): Promise<T> =>
     withOwnTransaction(client, async (beginning, ending) => {
-      const [, completeNow, made] = await askTogether(client, () => [
-        runQuery(client, beginning),
-        complete?.() ?? Promise.resolve(undefined),
-        first(),
-      ]);
-      await completeNow?.();
+      const [, made] = await askTogether(client, () => [runQuery(client, beginning), first()]);
+      await then?.();
       await runQuery(client, ending);
       return made;
     });
-  if (sql === undefined) return inOne(fillTable);
+  if (sql === undefined) return inOne(fillTable, complete);
   const filled = await fillTable();
-  return complete === undefined ? filled : inOne(() => Promise.resolve(filled));
+  if (complete !== undefined) await inOne(complete);
+  return filled;
 };
 
 const buildWhole = (

@@ -9,7 +9,7 @@ import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { firstOf, formatCount, plural, asList } from '../../core/wording.ts';
-import type { RunContext, Work } from '../context.ts';
+import type { RunContext } from '../context.ts';
 
 const namedMax = 5;
 
@@ -39,28 +39,17 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `${schema}.${table}: partitions were dropped, detached or attached since run ${run}, which left it with ${plural(rows, 'row')}; ` +
   `it has ${formatCount(counted)}`;
 
-export type RecordedRows = readonly (Recorded | null | undefined)[];
-
 /** Rows that runs recorded for the tables. Null: none did; undefined: production has no table. */
-export const recordedRows = (client: Client, tables: readonly TableNames[]): Promise<RecordedRows> =>
+export const recordedRows = (
+  client: Client,
+  plans: readonly PublishPlan[],
+): Promise<(Recorded | null | undefined)[]> =>
   askTogether(client, () =>
-    tables.map(async ({ schema, table }): Promise<Recorded | null | undefined> => {
-      const [found] = (await runQuery(client, selectRecorded(schema, table))).rows;
+    plans.map(async ({ table }): Promise<Recorded | null | undefined> => {
+      const [found] = (await runQuery(client, selectRecorded(table.schema, table.table))).rows;
       return found?.recorded;
     }),
   );
-
-const measuredFrom = ({ table, strategy }: PublishPlan, before: number | null): Measured => ({
-  before,
-  after: strategy.rowsAtLeast(table, before),
-  replaced: table.touched?.rows ?? before ?? 0,
-});
-
-/** Returns undefined if rows have to be counted. */
-const knownFrom = (plan: PublishPlan, found: RecordedRows[number]): Measured | undefined => {
-  if (found === undefined) return measuredFrom(plan, null);
-  return found?.isWhole === true ? measuredFrom(plan, found.rows) : undefined;
-};
 
 /**
  * Uses the recorded rows if the table still has the same partitions. Counts rows before it refuses:
@@ -70,29 +59,21 @@ const knownFrom = (plan: PublishPlan, found: RecordedRows[number]): Measured | u
 const measure = async (
   client: Client,
   guard: Guard,
-  plan: PublishPlan,
-  recorded: RecordedRows[number],
+  { table, strategy }: PublishPlan,
+  found: Recorded | null | undefined,
 ): Promise<Measured> => {
-  const { table } = plan;
-  const known = knownFrom(plan, recorded);
-  if (known !== undefined && (recorded === undefined || isPassed(guard, known))) return known;
+  const measured = (before: number | null): Measured => ({
+    before,
+    after: strategy.rowsAtLeast(table, before),
+    replaced: table.touched?.rows ?? before ?? 0,
+  });
+  if (found === undefined) return measured(null);
+  const recorded = found;
+  if (recorded?.isWhole === true && isPassed(guard, measured(recorded.rows))) return measured(recorded.rows);
   const counted = await countProduction(client, table);
   const isOther = recorded?.isWhole === false && recorded.rows !== counted;
-  return {
-    ...measuredFrom(plan, counted),
-    ...(isOther && { otherParts: otherPartsText(table, recorded, counted) }),
-  };
+  return { ...measured(counted), ...(isOther && { otherParts: otherPartsText(table, recorded, counted) }) };
 };
-
-const guardOf = ({ spec }: Work, { table }: PublishPlan): Guard =>
-  spec.tables.find(({ name }) => name === table.table)!.guard;
-
-/** True if no rows have to be counted, and no guard refuses them. */
-export const passUncounted = (work: Work, plans: readonly PublishPlan[], recorded: RecordedRows): boolean =>
-  plans.every((plan, place) => {
-    const known = knownFrom(plan, recorded[place]);
-    return known !== undefined && isPassed(guardOf(work, plan), known);
-  });
 
 const refusalText = (
   { rowsMin, shrinkMaxPercent }: Guard,
@@ -113,10 +94,7 @@ export const rowsInProduction = async (
   plans: readonly PublishPlan[],
 ): Promise<ReadonlyMap<string, number | null>> => {
   const rows = new Map<string, number | null>();
-  const recorded = await recordedRows(
-    client,
-    plans.map(({ table }) => table),
-  );
+  const recorded = await recordedRows(client, plans);
   for (const [place, plan] of plans.entries())
     rows.set(
       plan.table.table,
@@ -130,16 +108,15 @@ export const rowsInProduction = async (
  * refuses, except tables in `allowShrink`.
  */
 export const checkGuards = async (
-  context: RunContext,
+  { client, spec, allowShrink, report }: RunContext,
   plans: readonly PublishPlan[],
-  recorded: RecordedRows,
+  recorded: Awaited<ReturnType<typeof recordedRows>>,
 ): Promise<ReadonlyMap<string, number | null>> => {
-  const { client, allowShrink, report } = context;
   const rowsBefore = new Map<string, number | null>();
   const problems: { readonly table: string; readonly text: string }[] = [];
   for (const [place, plan] of plans.entries()) {
     const { table } = plan.table;
-    const guard = guardOf(context, plan);
+    const { guard } = spec.tables.find(({ name }) => name === table)!;
     const measured = await measure(client, guard, plan, recorded[place]);
     rowsBefore.set(table, measured.before);
     if (measured.otherParts !== undefined) report.emit({ type: 'notice', message: measured.otherParts });
