@@ -17,7 +17,7 @@ import { buildTables } from './build/build-side-by-side.ts';
 import { dropBuilt } from './build/empty-schema.ts';
 import { keepBuilt, takeBuilt } from './build/kept-build.ts';
 import { step, type RunContext } from './context.ts';
-import { runHook } from './hooks.ts';
+import { callPublished, runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
 import { FilesHeld, type HoldsBack } from '../load/files-held.ts';
 import { loadMissing, loadsAlone, loadsBriefly } from '../load/load.ts';
@@ -30,6 +30,7 @@ import { rehearse } from './plan/rehearse.ts';
 import { checkRejects, checkSources } from './publish/completeness.ts';
 import { Overtaken } from './publish/overtaken.ts';
 import { publishRun } from './publish/publish.ts';
+import { tidyUp } from './publish/tidy-up.ts';
 import { testRun } from './test-run.ts';
 
 export { beginRun, continueRun } from './begin.ts';
@@ -231,21 +232,24 @@ const rehearsedError = async (
   );
 };
 
-/** Returns the published tables. Errors: those of the steps; FilesHeld, after which the run is planned again. */
+/** Errors: those of the steps; FilesHeld, after which the run is planned again. */
 export const carryOut = async (
   context: RunContext,
   run: BegunRun,
   planned: readonly PlannedTable[],
-): Promise<readonly BuiltTable[]> => {
+): Promise<void> => {
   const { runId } = run.lease;
   const way = wayOf(context, run, planned);
+  let built: readonly BuiltTable[];
   try {
     const first = await loadAndBuild(context, run, planned, way);
-    return await publishBuilt(context, runId, planned, first, way.isRehearsed);
+    built = await publishBuilt(context, runId, planned, first, way.isRehearsed);
   } catch (thrown) {
     const isFinal = way.isRehearsed || thrown instanceof FilesHeld;
     const error = isFinal ? thrown : await rehearsedError(context, planned, thrown);
     await dropAfterFailure(context, error);
     throw error;
   }
+  await tidyUp(context, built);
+  if (context.spec.hooks?.published !== undefined) await callPublished(context, runId);
 };

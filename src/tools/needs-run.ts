@@ -3,11 +3,12 @@
 import { fileKey } from '../ledger/run/decide.ts';
 import { heldBefore } from '../ledger/production/held-files.ts';
 import { readEpoch } from '../ledger/run/epoch.ts';
+import { latestRun } from '../ledger/run/ledger.ts';
 import type { Client } from '../db/client.ts';
 import { lockHolder } from '../db/session/advisory-lock.ts';
 import { lockSpace } from '../db/connect/advisory-keys.ts';
 import type { RunEvent } from '../core/run-event.ts';
-import { askForEmptied, isFullRefresh, lookAtOutset, lookBack, type Past } from '../run/outset.ts';
+import { isFullRefresh, lookAtOutset } from '../run/outset.ts';
 import type { KnownHeld } from '../run/files/held-files.ts';
 import { planNeeded } from '../run/files/plan-sources.ts';
 import type { Definition } from '../pipeline/definition.ts';
@@ -33,21 +34,21 @@ export const prepareJudging = async (
   definition: Definition,
   settings: RunSettings,
   emit: Looking['report']['emit'] = () => undefined,
-): Promise<{ readonly looking: Looking; readonly judging: NeedJudging; readonly past: Past }> => {
+): Promise<{ readonly looking: Looking; readonly judging: NeedJudging }> => {
   const { name } = definition.spec;
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
-  const { rows: holders } = await client.query(lockHolder, [name, lockSpace]);
-  if (holders.length > 0) throw await lockedError(client, name);
-  const past = await lookBack(looking);
+  const latest = await latestRun(client, name);
   const known = { before: await heldBefore(client, name), now: new Map() };
   const judging = {
     ...looking,
     known,
-    isFullRefresh: isFullRefresh(looking, past.latest),
+    isFullRefresh: isFullRefresh(looking, latest),
     countsGone: true,
   } as const;
-  return { looking, judging, past };
+  const { rows: holders } = await client.query(lockHolder, [name, lockSpace]);
+  if (holders.length > 0) throw await lockedError(client, name);
+  return { looking, judging };
 };
 
 /**
@@ -59,9 +60,9 @@ export const needsRun = async (
   definition: Definition,
   settings: RunSettings,
 ): Promise<boolean> => {
-  const { looking, judging, past } = await prepareJudging(client, definition, settings);
+  const { looking, judging } = await prepareJudging(client, definition, settings);
   const planned = await planNeeded(judging);
-  const outset = await lookAtOutset(looking, planned, past, await askForEmptied(client, past));
+  const outset = await lookAtOutset(looking, planned);
   if (outset.standing === undefined) return true;
   const { before } = judging.known;
   const held = planned.flatMap((table) => table.held);
