@@ -281,33 +281,37 @@ const struckBy = ({ chance, effects }: Played, night: number): Struck => {
   return { strike: isStruck ? strike : undefined, effect: chance.between(1, effects) };
 };
 
-it(`${nights} nights in ${modes.length} modes, with seed ${seed}`, { timeout: nights * 60_000 }, async () => {
-  const all = modes.map((mode): Played => {
-    const own = seed * 1_000 + 2 * nightModes.indexOf(mode);
-    return {
-      mode,
-      feed: startFeed(join(directory, mode.name), mode.events, createChance(own)),
-      chance: createChance(own + 1),
-      nights: [],
-      sales: [],
-      rival: mode.hasRival === true ? startRival(directory, mode) : undefined,
-      rivals: [],
-      effects: 60,
-    };
-  });
-  for (let night = 1; night <= nights; night += 1)
-    for (const played of all) await playNight(played, night, struckBy(played, night));
-  console.log(`NIGHTS_SEED=${seed}: ${JSON.stringify({ ...happened, ...reader.looked() })}`);
-  expect(reader.wrong).toEqual([]);
-  // Of few modes not all of it need happen.
-  const least = modes.length === nightModes.length ? 1 : 0;
-  expect(Math.min(...Object.values(happened))).toBeGreaterThanOrEqual(least);
-  expect(reader.looked().looks).toBeGreaterThan(nights);
-  expect(
-    await ask(
-      url,
-      `select relname as name from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r'
+it(
+  `${nights} nights in ${modes.length} modes, with seed ${seed}`,
+  { timeout: nights * 120_000 },
+  async () => {
+    const all = modes.map((mode): Played => {
+      const own = seed * 1_000 + 2 * nightModes.indexOf(mode);
+      return {
+        mode,
+        feed: startFeed(join(directory, mode.name), mode.events, createChance(own)),
+        chance: createChance(own + 1),
+        nights: [],
+        sales: [],
+        rival: mode.hasRival === true ? startRival(directory, mode) : undefined,
+        rivals: [],
+        effects: 60,
+      };
+    });
+    for (let night = 1; night <= nights; night += 1)
+      for (const played of all) await playNight(played, night, struckBy(played, night));
+    console.log(`NIGHTS_SEED=${seed}: ${JSON.stringify({ ...happened, ...reader.looked() })}`);
+    expect(reader.wrong).toEqual([]);
+    // Of few modes not all of it need happen.
+    const least = modes.length === nightModes.length ? 1 : 0;
+    expect(Math.min(...Object.values(happened))).toBeGreaterThanOrEqual(least);
+    expect(reader.looked().looks).toBeGreaterThan(nights);
+    expect(
+      await ask(
+        url,
+        `select relname as name from pg_class where relnamespace = 'etl_staging'::regnamespace and relkind = 'r'
           union all select nspname from pg_namespace where nspname like 'etl\\_build%'`,
-    ),
-  ).toEqual([]);
-});
+      ),
+    ).toEqual([]);
+  },
+);
