@@ -143,17 +143,7 @@ export async function* storedFiles(
   if (container === undefined) {
     if (member !== undefined) throw refuseMember(table, name, member);
     const decoding = decodingOfFile(head, name)?.name ?? null;
-    const stored = {
-      table,
-      name,
-      location,
-      bytes,
-      fingerprint,
-      source: source.name,
-      member: null,
-      part: null,
-      decoding,
-    };
+    const stored = Object.assign(file, { member: null, part: null, decoding });
     yield { stored, head, last, touched };
     return;
   }

@@ -5,7 +5,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readDockerfile, saidBy } from '../../helpers/dockerfile.ts';
 import { readProjectFile, root } from './source-files.ts';
 
 const cli = readProjectFile('docs/reference/cli.md');
@@ -73,10 +72,6 @@ describe.each([
       capabilities: { drop: ['ALL'] },
       mounts: [{ name: 'tmp', mountPath: '/tmp' }],
     }));
-
-  // Kubernetes cannot tell from a name that a user is not root.
-  it('runs an image whose user has a number', () =>
-    expect(saidBy(readDockerfile().at(-1)!, 'USER')).toEqual(['1000:1000']));
 });
 
 describe('the nightly pod', () => {
