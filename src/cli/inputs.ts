@@ -197,6 +197,14 @@ export const pipelineArgument = argument(
   `TypeScript or JavaScript file of a pipeline, or its name in ${defaultFolder}/`,
 );
 
+export const pipelineArguments = positional(
+  new Argument(
+    '[pipeline...]',
+    `files of pipelines, or their names in ${defaultFolder}/; default: all of that folder`,
+  ),
+  (pipelines: readonly string[]) => pipelines,
+);
+
 export const runArgument = positional(new Argument('<run>', 'number of a run'), parseRunId);
 
 export const optionalRun = positional(new Argument('[run]', 'number of a run'), (text: string | undefined) =>

@@ -19,6 +19,7 @@ import { runCommand } from './run.ts';
 import { runsCommand, showCommand, statusCommand } from './runs.ts';
 import { scheduleCommand } from './schedule.ts';
 import { testCommand } from './test.ts';
+import { typesCommand } from './write-types.ts';
 import { uiCommand } from './ui.ts';
 import { verifyCommand } from './verify.ts';
 import { workerCommand } from './worker.ts';
@@ -35,6 +36,7 @@ export const commands: readonly CliCommand[] = [
   uiCommand,
   testCommand,
   verifyCommand,
+  typesCommand,
   filesCommand,
   reloadCommand,
   unloadCommand,

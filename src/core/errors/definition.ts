@@ -2,7 +2,7 @@
 
 import { exitCodes, type CatalogueEntry } from './entry.ts';
 
-const { usage, changes } = exitCodes;
+const { usage, changes, failed } = exitCodes;
 
 export const definitionErrors = {
   ETL_USAGE: { message: '{problem}', hint: '{hint}', retry: 'never', exit: usage },
@@ -35,6 +35,18 @@ export const definitionErrors = {
     hint: 'The file was not changed. Write to another file with --out, or overwrite this one with --force.',
     retry: 'never',
     exit: usage,
+  },
+  ETL_TYPES_UNKNOWN: {
+    message: 'only the server knows the columns of {table}, because {because}, and {problem}',
+    hint: 'Nothing was written. Name a server on which pipeline {pipeline} has published its tables, with DATABASE_URL or --database-url, or run the pipeline first.',
+    retry: 'never',
+    exit: usage,
+  },
+  ETL_TYPES_DIFFER: {
+    message: '{file} differs from the tables of {pipelines}: {problem}',
+    hint: 'The file was not changed. Write it again with the same command, without --check.',
+    retry: 'never',
+    exit: failed,
   },
   ETL_LOSS: {
     message: 'the pipeline loses something of the files, in {losses}',
