@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
 import { closeTimeoutMs } from '../core/limits.ts';
+import { askTogether } from './ask-together.ts';
 import type { ServerAddress } from './connect/address.ts';
 import { labelOf } from './connect/config.ts';
 import { connectError } from './connect/connect-error.ts';
@@ -156,32 +157,6 @@ export const runTogether = async (
 ): Promise<readonly QueryResult[]> => {
   const results: unknown = await client.query(statements.map(inline).join(';\n'));
   return Array.isArray(results) ? results : [results as QueryResult];
-};
-
-/**
- * Sends the queries of `ask` in one round trip: the driver does not wait for one answer before it
- * sends the next query. Waits for all answers, then throws the first error. Outside of a
- * transaction, queries after a failed one are executed. If one of the functions that `ask` calls
- * may open a transaction, the others must send only one query each.
- */
-export const askTogether = async <const Asked extends readonly Promise<unknown>[]>(
-  client: Client,
-  ask: () => Asked,
-): Promise<{ -readonly [Place in keyof Asked]: Awaited<Asked[Place]> }> => {
-  const driver: { pipeline: boolean } = client;
-  const { stream } = client.connection;
-  const before = driver.pipeline;
-  driver.pipeline = true;
-  // In one packet.
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-  try {
-    const asked = ask();
-    await Promise.allSettled(asked);
-    return await Promise.all(asked);
-  } finally {
-    driver.pipeline = before;
-  }
 };
 
 /**

@@ -1,6 +1,7 @@
 // Applies the strategies of all tables of a run, in the order that makes readers wait least.
 
-import { askTogether, withPath, type Client } from '../db/client.ts';
+import { withPath, type Client } from '../db/client.ts';
+import { askTogether } from '../db/ask-together.ts';
 import { countRows } from '../db/rows.ts';
 import type { RowChanges } from '../core/model.ts';
 import { checkCopied } from './aside/build-table.ts';

@@ -3,15 +3,8 @@
 
 import { createStaging, dropStaging } from '../db/staging.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
-import {
-  askTogether,
-  ensureSchema,
-  runQuery,
-  runTogether,
-  setPath,
-  withPath,
-  type Client,
-} from '../db/client.ts';
+import { ensureSchema, runQuery, runTogether, setPath, withPath, type Client } from '../db/client.ts';
+import { askTogether } from '../db/ask-together.ts';
 import { distribute } from '../publish/table/distribution.ts';
 import { inTablespaceOf } from '../publish/table/tablespace.ts';
 import { createLanding } from '../publish/aside/build-schema.ts';

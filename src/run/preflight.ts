@@ -3,7 +3,8 @@
 
 import type { PipelineSpec } from '../core/declaration.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { askTogether, withPath, withTransaction, type Client } from '../db/client.ts';
+import { withPath, withTransaction, type Client } from '../db/client.ts';
+import { askTogether } from '../db/ask-together.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { refuseUntrusted, type Trust } from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../core/errors/errors.ts';

@@ -7,7 +7,8 @@ import { heldBefore, type HeldReason } from '../ledger/production/held-files.ts'
 import { fileKey } from '../ledger/run/decide.ts';
 import { latestRun, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
 import { endRun, runOfJob } from '../ledger/run/run-end.ts';
-import { askTogether, runQuery, withClient, type Client } from '../db/client.ts';
+import { runQuery, withClient, type Client } from '../db/client.ts';
+import { askTogether } from '../db/ask-together.ts';
 import { asServerError } from '../db/connect/server-error.ts';
 import { walPosition } from '../db/session/server-wal.ts';
 import { asEtlError, EtlError, messageOf } from '../core/errors/errors.ts';

@@ -1,7 +1,10 @@
 // Queries that are sent together cost one round trip, are answered in order, and fail as if sent one by one.
 
+import { finished } from 'node:stream/promises';
+import { from } from 'pg-copy-streams';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askPrepared, askTogether, withClient, withTransaction, type Client } from '../../src/db/client.ts';
+import { askPrepared, withClient, withTransaction, type Client } from '../../src/db/client.ts';
+import { askTogether } from '../../src/db/ask-together.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
 import { useDatabase } from '../helpers/server.ts';
@@ -43,6 +46,27 @@ it('one round trip, answers in order, also of one prepared statement twice and o
     await read(client, 8);
     await read(client, 9);
     expect(proxy.roundTrips() - before).toBe(3);
+  });
+});
+
+it('calls that overlap on one client get their own answers, and COPY works after them', async () => {
+  await withProxied(async (client) => {
+    await client.query('create temporary table copied (id integer)');
+    const short = askTogether(client, () => [read(client, 1), read(client, 2)]);
+    const long = askTogether(client, () => [
+      client.query('select pg_sleep(0.05)'),
+      read(client, 3),
+      askTogether(client, () => [read(client, 4), read(client, 5)]),
+    ]);
+    const alone = read(client, 6);
+    expect(await short).toEqual([1, 2]);
+    const late = read(client, 7);
+    expect((await long).slice(1)).toEqual([3, [4, 5]]);
+    expect(await Promise.all([alone, late])).toEqual([6, 7]);
+    const copy = client.query(from('copy copied from stdin'));
+    copy.end('8\n');
+    await finished(copy);
+    expect((await client.query('select id from copied')).rows).toEqual([{ id: 8 }]);
   });
 });
 

@@ -6,7 +6,8 @@
 
 import { advisoryKeys } from '../../db/connect/advisory-keys.ts';
 import { holdsPipelineLock } from '../../db/session/advisory-lock.ts';
-import { askTogether, withTransaction, type Client, type QueryResult } from '../../db/client.ts';
+import { withTransaction, type Client, type QueryResult } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import type { Query } from '../../db/sql.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { Lease } from '../../core/model.ts';

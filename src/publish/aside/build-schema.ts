@@ -1,7 +1,8 @@
 // Creates tables in a pipeline's build schema to load rows into, and drops the others.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askTogether, runQuery, runTogether, type Client } from '../../db/client.ts';
+import { runQuery, runTogether, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { inline, quoteName, quoteText, type Query } from '../../db/sql.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import { storageClause } from '../table/storage.ts';

@@ -1,7 +1,8 @@
 // Builds the new version of a table in the build schema: rows, not null, keys, indexes, statistics.
 
 import type { IndexSpec } from '../../core/declaration.ts';
-import { askPrepared, askTogether, type Client } from '../../db/client.ts';
+import { askPrepared, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';

@@ -1,6 +1,7 @@
 // Makes the statistics of a new table.
 
-import { askTogether, runTogether, withOwnTransaction, type Client } from '../../db/client.ts';
+import { runTogether, withOwnTransaction, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { isRefusal } from '../../db/connect/server-error.ts';
 import { quoteName } from '../../db/sql.ts';
 import { messageOf } from '../../core/errors/errors.ts';

@@ -1,7 +1,8 @@
 // Creates declared constraints on a new table. On an existing table, alter/keys.ts changes them.
 
 import type { ConstraintSpec, ForeignKeySpec } from '../../core/constraint.ts';
-import { askTogether, runQuery, setPath, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { runQuery, setPath, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { quoteName, quoteNames, type Query } from '../../db/sql.ts';
 import { hintOf, isRefusal } from '../../db/connect/server-error.ts';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';

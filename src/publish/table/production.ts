@@ -1,6 +1,7 @@
 // Describes production tables: columns, indexes, dependents, and what runs recorded.
 
-import { askPrepared, askTogether, type Client } from '../../db/client.ts';
+import { askPrepared, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import {
   selectColumnUsers,
   selectDependents,

@@ -1,7 +1,8 @@
 // Storage parameters of tables and indexes. Of a partitioned table, only the partitions have them.
 
 import type { AttributesSpec } from '../../core/shape.ts';
-import { askPrepared, askTogether, runQuery, type Client } from '../../db/client.ts';
+import { askPrepared, runQuery, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { quoteText, type Query } from '../../db/sql.ts';
 import { builtName, productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';

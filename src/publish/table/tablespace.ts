@@ -1,6 +1,7 @@
 // The tablespace of a table and its indexes. New tables are created there.
 
-import { askPrepared, askTogether, type Client } from '../../db/client.ts';
+import { askPrepared, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { quoteName } from '../../db/sql.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { Attribute } from './attribute.ts';

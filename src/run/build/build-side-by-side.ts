@@ -3,7 +3,8 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { TableSpec } from '../../core/declaration.ts';
 import { lockBuild } from '../../db/session/advisory-lock.ts';
-import { askTogether, whenLost, withClient, type Client } from '../../db/client.ts';
+import { whenLost, withClient, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { relaxCommits, setSortMemory } from '../../db/session/session-settings.ts';
 import { prerequisites, tableOrder } from '../../publish/table/table-order.ts';
 import { codeOf, EtlError } from '../../core/errors/errors.ts';

@@ -2,14 +2,8 @@
 
 import { rounded, secondsSince } from '../../core/amounts.ts';
 import { stagingTable } from '../../db/staging.ts';
-import {
-  askTogether,
-  runQuery,
-  withOwnTransaction,
-  withPath,
-  withTransaction,
-  type Client,
-} from '../../db/client.ts';
+import { runQuery, withOwnTransaction, withPath, withTransaction, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { countRows } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import type { SourceTableSpec, TableSpec } from '../../core/declaration.ts';

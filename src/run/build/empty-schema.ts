@@ -1,6 +1,7 @@
 // Drops the tables of the build schema, except new tables into which rows were loaded directly.
 
-import { askTogether, type Client } from '../../db/client.ts';
+import { type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import { quoteName } from '../../db/sql.ts';
 import { awaitBuildsEnd } from '../../db/session/advisory-lock.ts';

@@ -13,7 +13,7 @@ import { productionName } from '../../db/names.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { watchShapes } from '../../publish/gone.ts';
 import { ProductionChanged } from '../../publish/table/production.ts';
-import { askTogether } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { isPassing } from '../../publish/refusals.ts';
 import type { RunContext, Work } from '../context.ts';
 import { stopIfAsked } from '../../core/stop.ts';

@@ -9,7 +9,8 @@ import {
   supersedeFiles,
   unloadFiles,
 } from '../../ledger/production/published-files.ts';
-import { askTogether, runQuery } from '../../db/client.ts';
+import { runQuery } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import type { Extent } from '../../core/declaration.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';

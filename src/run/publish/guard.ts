@@ -2,7 +2,8 @@
 
 import { selectRecorded, type Recorded } from '../../ledger/production/published-tables.ts';
 import type { Guard } from '../../core/declaration.ts';
-import { askTogether, runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { runQuery, withTransaction, type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { countRows } from '../../db/rows.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';

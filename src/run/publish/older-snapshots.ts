@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whyStopped } from '../../ledger/run/run-end.ts';
 import { runStanding } from '../../ledger/run/ledger.ts';
-import { askTogether } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { EtlError } from '../../core/errors/errors.ts';
 import type { SnapshotHolder } from '../../core/run-event.ts';
 import type { PublishPlan } from '../../publish/modes/contract.ts';

@@ -1,6 +1,7 @@
 // Cleans up after publishing: drops what the run no longer needs, and analyzes partitioned tables.
 
-import { askTogether, lossOf } from '../../db/client.ts';
+import { lossOf } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { keptTables } from '../../ledger/production/kept.ts';
 import { retryOf } from '../../db/retry.ts';
 import { quoteName } from '../../db/sql.ts';
