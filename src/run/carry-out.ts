@@ -14,11 +14,11 @@ import type { BuiltTable } from '../publish/table/tables.ts';
 import type { LoadQueue } from '../queue/load-queue.ts';
 import { holdsBackIn } from './files/held-files.ts';
 import type { PlannedTable } from './files/planned-table.ts';
-import { buildTables } from './build/build-side-by-side.ts';
+import { buildTables, prepareBuild } from './build/build-side-by-side.ts';
 import { dropBuilt } from './build/empty-schema.ts';
 import { keepBuilt, takeBuilt } from './build/kept-build.ts';
 import { step, type RunContext } from './context.ts';
-import { callPublished, runHook } from './hooks.ts';
+import { runHook } from './hooks.ts';
 import { applyCorrections, sayOutdated, withRoomForCorrections } from '../load/apply-corrections.ts';
 import { FilesHeld, type HoldsBack } from '../load/files-held.ts';
 import { loadMissing, loadsAlone, loadsBriefly } from '../load/load.ts';
@@ -31,7 +31,6 @@ import { rehearse } from './plan/rehearse.ts';
 import { checkRejects, checkSources } from './publish/completeness.ts';
 import { Overtaken } from './publish/overtaken.ts';
 import { publishRun } from './publish/publish.ts';
-import { tidyUp } from './publish/tidy-up.ts';
 import { testRun } from './test-run.ts';
 
 export { beginRun, continueRun } from './begin.ts';
@@ -86,12 +85,19 @@ const loadCorrected = async (
   return seconds;
 };
 
+interface Prepared {
+  /** True if an earlier attempt of the run may have built the tables. */
+  readonly mayBeBuilt?: boolean;
+  /** What `prepareBuild` returned, if it was called. */
+  readonly publications?: ReadonlyMap<string, string> | undefined;
+}
+
 const buildAndTest = async (
   context: RunContext,
   runId: number,
   planned: readonly PlannedTable[],
   seconds: ReadonlyMap<string, number>,
-  mayBeBuilt = false,
+  { mayBeBuilt = false, publications }: Prepared = {},
 ): Promise<readonly BuiltTable[]> => {
   try {
     const built = await step(
@@ -99,7 +105,7 @@ const buildAndTest = async (
       'build',
       async () =>
         (mayBeBuilt ? await takeBuilt(context, runId, planned) : undefined) ??
-        buildTables(context, runId, planned, seconds),
+        buildTables(context, runId, planned, seconds, publications ?? (await prepareBuild(context))),
     );
     await testRun(context, runId, built);
     return built;
@@ -156,9 +162,16 @@ const loadAndBuild = async (
     if (spec.hooks?.before !== undefined) await rehearse(context, planned, ['after']);
     const load = () => loadCorrected(context, run, plan, queue, isCorrected, holdsBackIn(planned));
     const loadSeconds = await step(context, 'load', load);
-    await askTogether(client, () => [checkRejects(context, runId), advance(context, runId, 'loaded')]);
+    // Prepared at once, unless the hook or tables that are built already come first.
+    const isPrepared = run.isNew && spec.hooks?.after === undefined;
+    const [, , publications] = await askTogether(client, () => [
+      checkRejects(context, runId),
+      advance(context, runId, 'loaded'),
+      isPrepared ? prepareBuild(context) : Promise.resolve(undefined),
+    ]);
     await runHook(context, 'after', runId);
-    const built = await buildAndTest(context, runId, planned, loadSeconds, !run.isNew);
+    const prepared = { mayBeBuilt: !run.isNew, publications };
+    const built = await buildAndTest(context, runId, planned, loadSeconds, prepared);
     // All rows are loaded and recorded, so an error of the queue does not fail the run. Proved by
     // test/services/queue-end.test.ts.
     await queue?.close().catch((cause: unknown) => {
@@ -233,24 +246,21 @@ const rehearsedError = async (
   );
 };
 
-/** Errors: those of the steps; FilesHeld, after which the run is planned again. */
+/** Returns the published tables. Errors: those of the steps; FilesHeld, after which the run is planned again. */
 export const carryOut = async (
   context: RunContext,
   run: BegunRun,
   planned: readonly PlannedTable[],
-): Promise<void> => {
+): Promise<readonly BuiltTable[]> => {
   const { runId } = run.lease;
   const way = wayOf(context, run, planned);
-  let built: readonly BuiltTable[];
   try {
     const first = await loadAndBuild(context, run, planned, way);
-    built = await publishBuilt(context, runId, planned, first, way.isRehearsed);
+    return await publishBuilt(context, runId, planned, first, way.isRehearsed);
   } catch (thrown) {
     const isFinal = way.isRehearsed || thrown instanceof FilesHeld;
     const error = isFinal ? thrown : await rehearsedError(context, planned, thrown);
     await dropAfterFailure(context, error);
     throw error;
   }
-  await tidyUp(context, built);
-  if (context.spec.hooks?.published !== undefined) await callPublished(context, runId);
 };

@@ -66,17 +66,18 @@ const adviseOn = async (
   return report.isProfiled ? { profile: { ...measured, advice } } : {};
 };
 
+/** `tidy` is called beside the questions for the result. */
 export const finishRun = async (
   context: RunContext,
   runId: number,
   outcome: RunResult['outcome'],
   { wal }: Since,
+  tidy: () => Promise<void> = () => Promise.resolve(),
 ): Promise<RunResult> => {
   const { address, client, spec, report, file } = context;
-  // An unchanged run is an earlier run, which saved its notices.
-  if (outcome === 'published') await saveNotices(client, report, runId);
   const fileName = file === undefined ? spec.name : parse(file.path).name;
-  const [totals, published, serverWalBytes, tests, held] = await askTogether(client, () => [
+  const [, totals, published, serverWalBytes, tests, held] = await askTogether(client, () => [
+    tidy(),
     fileTotals(client, runId),
     publishedTables(client, runId),
     walBytesSince(client, wal),
@@ -85,6 +86,8 @@ export const finishRun = async (
     ...(outcome === 'published' ? [] : [runQuery(client, markUpToDate(spec.name))]),
     ...(fileName === spec.name ? [] : [runQuery(client, nameFailures(fileName, spec.name))]),
   ]);
+  // An unchanged run is an earlier run, which saved its notices.
+  if (outcome === 'published') await saveNotices(client, report, runId);
   const steps = report.steps();
   const seconds = rounded(steps.reduce((sum, one) => sum + one.seconds, 0));
   const profiled = await adviseOn(context, runId, { steps, seconds });

@@ -9,7 +9,7 @@ import { askTogether } from '../db/ask-together.ts';
 import { directTables, landingTable } from '../db/landing.ts';
 import type { RunSettings } from './options.ts';
 import { existingLandings } from './make-landings.ts';
-import { versionKey, withdrawnBy } from '../ledger/production/kept.ts';
+import { versionKey, withdrawnBy, type Withdrawn } from '../ledger/production/kept.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { firstOf, plural } from '../core/wording.ts';
 import { countRows, mayHaveRows } from '../db/rows.ts';
@@ -17,17 +17,31 @@ import { quoteName } from '../db/sql.ts';
 import type { OutsetContext } from './context.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 
+interface FilledTable {
+  readonly schema: string;
+  readonly table: string;
+  readonly rows: number;
+}
+
+interface PublishedRun {
+  readonly id: number;
+  /** Tables that the run left with rows. */
+  readonly filled: readonly FilledTable[];
+}
+
+type Looking = Pick<OutsetContext, 'client' | 'spec' | 'hashes'>;
+
 /**
  * Returns the newest published run, if it has this definition and production still has its tables
  * (by oid). A definition that changes nothing of its tables but rows may be another one.
  */
-const asPublished = async ({
-  client,
-  spec,
-  hashes,
-}: Pick<OutsetContext, 'client' | 'spec' | 'hashes'>): Promise<number | undefined> => {
+const asPublished = async ({ client, spec, hashes }: Looking): Promise<PublishedRun | undefined> => {
   const { rows } = await client.query(
-    `select u.id::float8 as id from (
+    `select u.id::float8 as id, array(
+        select json_build_object('schema', schema_name, 'table', table_name, 'rows', rows) from etl.published_table
+          where run_id = u.id and rows > 0 order by table_name
+      ) as filled
+    from (
       select * from etl.run where pipeline = $1 and state = 'published' order by id desc limit 1
     ) u
     where (u.definition_hash = $2 or $5) and not exists (
@@ -44,37 +58,43 @@ const asPublished = async ({
       spec.tables.every(({ evolve }) => evolve === 'keep'),
     ],
   );
-  return rows[0]?.id;
+  return rows[0];
 };
 
-interface EmptiedTable {
-  readonly schema: string;
-  readonly table: string;
-  readonly rows: number;
-}
+/** Returns the first table that the run left with rows and that has none now. */
+type EmptiedTable = () => FilledTable | undefined;
 
-const emptiedTable = async (client: Client, runId: number): Promise<EmptiedTable | undefined> => {
-  const { rows: tables }: { rows: EmptiedTable[] } = await client.query(
-    `select schema_name as schema, table_name as "table", rows::float8 from etl.published_table
-      where run_id = $1 and rows > 0 order by table_name`,
-    [runId],
+/**
+ * Asks whether tables were emptied, before it is known whether the run needs the answer: an error
+ * is thrown only where the answer is used.
+ */
+export const askForEmptied = (client: Client, { published }: Past): Promise<EmptiedTable> => {
+  const { filled = [] } = published ?? {};
+  const asked = askTogether(client, () =>
+    filled.map(({ schema, table }) => mayHaveRows(client, quoteName(schema, table))),
   );
-  for (const one of tables) if (!(await mayHaveRows(client, quoteName(one.schema, one.table)))) return one;
-  return undefined;
+  return asked.then(
+    (haveRows) => () => filled.find((_, place) => !haveRows[place]),
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
 };
 
 /**
  * Returns the published run `runId` if there is nothing to do, otherwise undefined. Proved by
  * test/modes/publish-protects.test.ts, "is loaded again".
  */
-const standingRun = async (
-  { client, report }: OutsetContext,
+const standingRun = (
+  { report }: OutsetContext,
   planned: readonly PlannedTable[],
-  runId: number | undefined,
-): Promise<number | undefined> => {
-  if (runId === undefined) return undefined;
+  published: PublishedRun | undefined,
+  emptiedTable: EmptiedTable,
+): number | undefined => {
+  if (published === undefined) return undefined;
   if (planned.some(({ intake }) => intake.hasWork)) return undefined;
-  const emptied = await emptiedTable(client, runId);
+  const { id: runId } = published;
+  const emptied = emptiedTable();
   if (emptied === undefined) return runId;
   const { schema, table, rows: had } = emptied;
   const message = `${schema}.${table} is empty, though run ${runId} published ${plural(had, 'row')}; it is loaded again`;
@@ -91,7 +111,7 @@ const filesShown = 5;
 const refuseWithdrawn = (
   { spec, hashes }: Pick<OutsetContext, 'spec' | 'hashes'>,
   planned: readonly PlannedTable[],
-  withdrawn: Awaited<ReturnType<typeof withdrawnBy>>,
+  withdrawn: Past['withdrawn'],
 ): void => {
   if (withdrawn === undefined || withdrawn.definitionHash !== hashes.definition) return;
   const { run, undone, files } = withdrawn;
@@ -190,6 +210,23 @@ const decide = async (
   });
 };
 
+/** What earlier runs of the pipeline left. It does not depend on files. */
+export interface Past {
+  readonly latest: LatestRun | undefined;
+  readonly published: PublishedRun | undefined;
+  readonly withdrawn: Withdrawn | undefined;
+}
+
+export const lookBack = async (looking: Looking): Promise<Past> => {
+  const { client, spec } = looking;
+  const [latest, published, withdrawn] = await askTogether(client, () => [
+    latestRun(client, spec.name),
+    asPublished(looking),
+    withdrawnBy(client, spec.name),
+  ]);
+  return { latest, published, withdrawn };
+};
+
 /**
  * Decides without changing anything. `resume`: continue an unfinished run even if an earlier run
  * published the same files. Errors: ETL_ROLLED_BACK.
@@ -197,22 +234,19 @@ const decide = async (
 export const lookAtOutset = async (
   context: OutsetContext & Asked,
   planned: readonly PlannedTable[],
+  { latest, published, withdrawn }: Past,
+  emptiedTable: EmptiedTable,
   resume = false,
 ): Promise<Outset> => {
-  const { client, spec, fullRefresh, hashes } = context;
+  const { fullRefresh, hashes } = context;
   const startOver = startsOver(context);
-  const [latest, asBefore, withdrawn] = await askTogether(client, () => [
-    latestRun(client, spec.name),
-    asPublished(context),
-    withdrawnBy(client, spec.name),
-  ]);
   const beginning = await decide(context, latest, planned, startOver);
   const isAsItWas =
     beginning.kind === 'resume' &&
     beginning.changes.length === 0 &&
     latest?.definitionHash === hashes.definition;
   const goesOn = isAsItWas || (resume && latest?.state !== 'published');
-  const standing = startOver || goesOn ? undefined : await standingRun(context, planned, asBefore);
+  const standing = startOver || goesOn ? undefined : standingRun(context, planned, published, emptiedTable);
   if (standing === undefined && !fullRefresh) refuseWithdrawn(context, planned, withdrawn);
   return { latest, beginning, isAsItWas, standing };
 };
@@ -224,9 +258,11 @@ export const lookAtOutset = async (
 export const findOutset = async (
   context: OutsetContext & Asked,
   planned: readonly PlannedTable[],
+  past: Past,
+  emptiedTable: EmptiedTable,
   resume: boolean,
 ): Promise<Outset> => {
-  const outset = await lookAtOutset(context, planned, resume);
+  const outset = await lookAtOutset(context, planned, past, emptiedTable, resume);
   const { latest, beginning, standing } = outset;
   if (standing !== undefined || beginning.kind === 'new' || beginning.changes.length === 0) return outset;
   // A loader may be about to commit the first chunk of a changed file.

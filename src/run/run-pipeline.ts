@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { pendingHook } from '../ledger/run/hook-state.ts';
 import { heldBefore, type HeldReason } from '../ledger/production/held-files.ts';
 import { fileKey } from '../ledger/run/decide.ts';
-import { latestRun, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
+import { runStanding } from '../ledger/run/ledger.ts';
 import { endRun, runOfJob } from '../ledger/run/run-end.ts';
 import { runQuery, withClient, type Client } from '../db/client.ts';
 import { askTogether } from '../db/ask-together.ts';
@@ -18,16 +18,17 @@ import { isPipeline, type Pipeline } from '../pipeline/define-pipeline.ts';
 import { FilesHeld } from '../load/files-held.ts';
 import { heldError, recordHeld, reportFiles, type KnownHeld } from './files/held-files.ts';
 import { recordMoves } from './files/moves.ts';
-import { findOutset, isFullRefresh, vanishedTables } from './outset.ts';
+import { askForEmptied, findOutset, isFullRefresh, lookBack, vanishedTables, type Past } from './outset.ts';
 import { planNeeded } from './files/plan-sources.ts';
 import type { PlannedTable } from './files/planned-table.ts';
 import { step, type RunContext } from './context.ts';
 import { finishRun } from './finish.ts';
-import { callFailed, callOwed } from './hooks.ts';
+import { callFailed, callOwed, callPublished } from './hooks.ts';
 import type { BegunRun } from './begin.ts';
 import { deliverAtEnd, isSomethingOwed, sayUnreachable } from './publish/at-end.ts';
 import type { FromWorker, RunOptions } from './options.ts';
 import { coordinate, prepareRun, type PreparedRun } from './prepare.ts';
+import type { BuiltTable } from '../publish/table/tables.ts';
 import { tidyUp } from './publish/tidy-up.ts';
 import { endCutSessions, recordEnd, recordFailure, recordUnprepared } from './record-failure.ts';
 import { untilDone, type RecoverOptions } from './recover.ts';
@@ -84,28 +85,46 @@ const beginWork = async (
   memory: Memory,
   resume: boolean,
   before: KnownHeld['before'],
-  latest: LatestRun | undefined,
+  past: Past,
   back?: RunEvent,
 ): Promise<number | undefined> => {
   const { client, spec } = context;
   // Decided at each attempt, because another process may have published meanwhile.
   const known = { before, now: memory.held };
-  const judging = { ...context, isFullRefresh: isFullRefresh(context, latest), known };
-  const planned = await step(context, 'plan', () => planNeeded(judging));
-  const outset = await findOutset(context, planned, resume);
+  const judging = { ...context, isFullRefresh: isFullRefresh(context, past.latest), known };
+  const [planned, emptiedTable] = await askTogether(client, () => [
+    step(context, 'plan', () => planNeeded(judging)),
+    askForEmptied(client, past),
+  ]);
+  const outset = await findOutset(context, planned, past, emptiedTable, resume);
   await recordMoves(context, planned);
   const held = planned.flatMap((one) => one.held);
   await recordHeld(client, spec.name, held, before);
   if (outset.standing !== undefined) {
     if (back !== undefined) context.report.emit(back);
-    // A process killed right after publishing leaves its staging tables behind.
-    await tidyUp(context);
     return outset.standing;
   }
   memory.run = await (await work()).beginRun(judging, planned, outset, back);
   memory.planned = planned;
   reportFiles(planned, context.report);
   return undefined;
+};
+
+/** A process killed right after publishing leaves its staging tables behind. */
+const finishStanding = (context: RunContext, runId: number, memory: Memory): Promise<RunResult> =>
+  finishRun(context, runId, 'unchanged', memory, () => tidyUp(context));
+
+const finishPublished = async (
+  context: RunContext,
+  runId: number,
+  memory: Memory,
+  built: readonly BuiltTable[],
+): Promise<RunResult> => {
+  if (context.spec.hooks?.published === undefined)
+    return finishRun(context, runId, 'published', memory, () => tidyUp(context, built));
+  await tidyUp(context, built);
+  await callPublished(context, runId);
+  return finishRun(context, runId, 'published', memory);
 };
 
 /**
@@ -130,8 +149,8 @@ const vanishedRows = async (
 const carryOutOthers = async (context: RunContext, memory: Memory): Promise<RunResult> => {
   const { runId } = memory.run!.lease;
   try {
-    await (await work()).carryOut(context, memory.run!, memory.planned!);
-    return await finishRun(context, runId, 'published', memory);
+    const built = await (await work()).carryOut(context, memory.run!, memory.planned!);
+    return await finishPublished(context, runId, memory, built);
   } catch (error) {
     const held = error instanceof FilesHeld ? error : undefined;
     const ended = held === undefined ? await vanishedRows(context, memory, error) : heldError(held);
@@ -142,12 +161,9 @@ const carryOutOthers = async (context: RunContext, memory: Memory): Promise<RunR
     await runQuery(context.client, endRun(runId, 'failed', ended, hostname(), process.pid));
   }
   const { client, spec } = context;
-  const [latest, before] = await askTogether(client, () => [
-    latestRun(client, spec.name),
-    heldBefore(client, spec.name),
-  ]);
-  const standing = await beginWork(context, memory, false, before, latest);
-  if (standing !== undefined) return finishRun(context, standing, 'unchanged', memory);
+  const [past, before] = await askTogether(client, () => [lookBack(context), heldBefore(client, spec.name)]);
+  const standing = await beginWork(context, memory, false, before, past);
+  if (standing !== undefined) return finishStanding(context, standing, memory);
   return carryOutOthers(context, memory);
 };
 
@@ -164,11 +180,12 @@ const attempt = async (
       walPosition(client),
       isSomethingOwed(client),
       pendingHook(client, spec.name),
-      latestRun(client, spec.name),
+      lookBack({ ...prepared, client }),
       heldBefore(client, spec.name),
     ]);
   const { context, looked } = await coordinate(prepared, client, look, isRetry);
-  const [wal, owes, owedHook, latest, before] = looked;
+  const [wal, owes, owedHook, past, before] = looked;
+  const { latest } = past;
   const back = isRetry ? serverIsBack(memory, context) : undefined;
   memory.epoch = context.epoch;
   if (!isRetry) sayUnreachable(context);
@@ -186,8 +203,8 @@ const attempt = async (
   }
   await callOwed(context, owedHook);
   if (memory.run === undefined) {
-    const standing = await beginWork(context, memory, fromWorker.resume ?? false, before, latest, back);
-    if (standing !== undefined) return finishRun(context, standing, 'unchanged', memory);
+    const standing = await beginWork(context, memory, fromWorker.resume ?? false, before, past, back);
+    if (standing !== undefined) return finishStanding(context, standing, memory);
     if (fromWorker.deadly !== undefined) throw fromWorker.deadly;
   } else memory.run = await (await work()).continueRun(context, memory.run);
   return carryOutOthers(context, memory);

@@ -1,6 +1,7 @@
 // Finds the state of each file of a pipeline: new, changed, in production, gone and so on.
 
 import { schemaVersions } from '../db/bookkeeping/migrate.ts';
+import { askTogether } from '../db/ask-together.ts';
 import type { Client } from '../db/client.ts';
 import {
   goneFiles,
@@ -214,22 +215,20 @@ export const filesOf = async (
   const settings = resolveOptions(options);
   const { spec } = await readDefinition(pipeline, settings);
   const known = await knowing(client, spec);
-  const states: FileState[] = [];
   const before = known === undefined ? new Map() : await heldBefore(known, spec.name);
-  await planSources(
-    spec,
-    settings,
-    (table, holder) =>
-      known === undefined
-        ? createNewcomers(table, holder, states)
-        : createLister(
-            known,
-            { pipeline: spec.name, schema: spec.schema, table: table.name },
-            table,
-            holder,
-            states,
-          ),
-    (table) => createHolder(table, false, { before, now: new Map() }),
-  );
-  return states;
+  const states = new Map<string, FileState[]>(spec.tables.map(({ name }) => [name, []]));
+  const list = (): Promise<unknown> =>
+    planSources(
+      spec,
+      settings,
+      (table, holder) => {
+        const own = states.get(table.name)!;
+        if (known === undefined) return createNewcomers(table, holder, own);
+        const of = { pipeline: spec.name, schema: spec.schema, table: table.name };
+        return createLister(known, of, table, holder, own);
+      },
+      (table) => createHolder(table, false, { before, now: new Map() }),
+    );
+  await (known === undefined ? list() : askTogether(known, () => [list()]));
+  return [...states.values()].flat();
 };

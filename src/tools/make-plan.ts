@@ -17,7 +17,7 @@ import { chooseBackend } from '../queue/choose-backend.ts';
 import { prepareJudging } from './needs-run.ts';
 import { preflight } from '../run/preflight.ts';
 import { plural } from '../core/wording.ts';
-import { lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
+import { askForEmptied, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
 import { reportFiles } from '../run/files/held-files.ts';
 import { planNeeded, planSources } from '../run/files/plan-sources.ts';
 import { readDefinition, type Definition } from '../pipeline/definition.ts';
@@ -153,10 +153,10 @@ const judge = async (
 ): Promise<void> => {
   const { spec } = definition;
   const emit = (event: RunEvent): void => void (event.type === 'notice' && findings.why.push(event.message));
-  const { looking, judging } = await prepareJudging(client, definition, settings, emit);
+  const { looking, judging, past } = await prepareJudging(client, definition, settings, emit);
   findings.planned = await planNeeded(judging);
   reportFiles(findings.planned, looking.report);
-  const outset = await lookAtOutset(looking, findings.planned);
+  const outset = await lookAtOutset(looking, findings.planned, past, await askForEmptied(client, past));
   if (outset.standing !== undefined) {
     findings.outcome = 'nothing';
     findings.run = outset.standing;

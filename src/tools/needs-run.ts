@@ -3,12 +3,11 @@
 import { fileKey } from '../ledger/run/decide.ts';
 import { heldBefore } from '../ledger/production/held-files.ts';
 import { readEpoch } from '../ledger/run/epoch.ts';
-import { latestRun } from '../ledger/run/ledger.ts';
 import type { Client } from '../db/client.ts';
 import { lockHolder } from '../db/session/advisory-lock.ts';
 import { lockSpace } from '../db/connect/advisory-keys.ts';
 import type { RunEvent } from '../core/run-event.ts';
-import { isFullRefresh, lookAtOutset } from '../run/outset.ts';
+import { askForEmptied, isFullRefresh, lookAtOutset, lookBack, type Past } from '../run/outset.ts';
 import type { KnownHeld } from '../run/files/held-files.ts';
 import { planNeeded } from '../run/files/plan-sources.ts';
 import type { Definition } from '../pipeline/definition.ts';
@@ -34,21 +33,21 @@ export const prepareJudging = async (
   definition: Definition,
   settings: RunSettings,
   emit: Looking['report']['emit'] = () => undefined,
-): Promise<{ readonly looking: Looking; readonly judging: NeedJudging }> => {
+): Promise<{ readonly looking: Looking; readonly judging: NeedJudging; readonly past: Past }> => {
   const { name } = definition.spec;
   const epoch = (await readEpoch(client)) ?? '';
   const looking = { ...settings, ...definition, client, epoch, report: { emit, built: () => undefined } };
-  const latest = await latestRun(client, name);
+  const { rows: holders } = await client.query(lockHolder, [name, lockSpace]);
+  if (holders.length > 0) throw await lockedError(client, name);
+  const past = await lookBack(looking);
   const known = { before: await heldBefore(client, name), now: new Map() };
   const judging = {
     ...looking,
     known,
-    isFullRefresh: isFullRefresh(looking, latest),
+    isFullRefresh: isFullRefresh(looking, past.latest),
     countsGone: true,
   } as const;
-  const { rows: holders } = await client.query(lockHolder, [name, lockSpace]);
-  if (holders.length > 0) throw await lockedError(client, name);
-  return { looking, judging };
+  return { looking, judging, past };
 };
 
 /**
@@ -60,9 +59,9 @@ export const needsRun = async (
   definition: Definition,
   settings: RunSettings,
 ): Promise<boolean> => {
-  const { looking, judging } = await prepareJudging(client, definition, settings);
+  const { looking, judging, past } = await prepareJudging(client, definition, settings);
   const planned = await planNeeded(judging);
-  const outset = await lookAtOutset(looking, planned);
+  const outset = await lookAtOutset(looking, planned, past, await askForEmptied(client, past));
   if (outset.standing === undefined) return true;
   const { before } = judging.known;
   const held = planned.flatMap((table) => table.held);

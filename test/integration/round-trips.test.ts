@@ -48,8 +48,8 @@ const tripsOf = async (outcome: 'published' | 'unchanged'): Promise<number> => {
 it('a first run, a run of two records, and a run with nothing to do', async () => {
   proxy.delayAnswers(20);
   files.write('item.csv', 'id,name\n1,a\n2,b\n');
-  expect(await tripsOf('published')).toBeLessThanOrEqual(78);
-  expect(await tripsOf('unchanged')).toBeLessThanOrEqual(15);
+  expect(await tripsOf('published')).toBeLessThanOrEqual(70);
+  expect(await tripsOf('unchanged')).toBeLessThanOrEqual(10);
   files.write('item.csv', 'id,name\n1,a\n2,c\n');
-  expect(await tripsOf('published')).toBeLessThanOrEqual(33);
+  expect(await tripsOf('published')).toBeLessThanOrEqual(26);
 }, 60_000);

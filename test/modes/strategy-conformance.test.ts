@@ -212,8 +212,11 @@ const follow = (
   const own = ways.find(({ strategies: all }) => all.includes(strategy))!;
   const { complete } = own;
   vi.spyOn(own, 'complete').mockImplementation(async (work) => {
-    await complete(work);
-    await then('build');
+    const completeNow = await complete(work);
+    return async () => {
+      await completeNow();
+      await then('build');
+    };
   });
   vi.spyOn(strategy, 'apply').mockImplementation(async (...given) => {
     const rest = await apply(...given);

@@ -98,6 +98,14 @@ export const otherPipelines = async (
   return rows.map(({ name }) => name);
 };
 
+const isCurrent = `p.file_key = ${keyOf('p')}`;
+
+/** Counts the files of which production has a current version. */
+export const countFiles = async (client: Client, { pipeline, schema, table }: FilesOf): Promise<number> => {
+  const text = `select count(*)::float8 as files from etl.published_file p where ${ofTable} and ${isCurrent}`;
+  return (await client.query(text, [pipeline, schema, table])).rows[0].files;
+};
+
 export const goneFiles = (
   client: Client,
   { pipeline, schema, table }: FilesOf,
@@ -105,7 +113,7 @@ export const goneFiles = (
 ): Promise<readonly PublishedFile[]> =>
   rowsOf(client, {
     text: `select ${publishedColumns} from etl.published_file p
-      where ${ofTable} and p.file_key = ${keyOf('p')}
+      where ${ofTable} and ${isCurrent}
         and not exists (select from unnest($4::bigint[]) l (id) where l.id = p.file_id)
       order by p.file_id`,
     values: [pipeline, schema, table, listed],

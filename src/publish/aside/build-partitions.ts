@@ -43,7 +43,8 @@ const createEmpty = async (partitioned: PartitionedTable): Promise<void> => {
   );
   if (spec.by === 'list') await refuseUnpartitionable(client, names.table, parent);
   await distribute(client, names);
-  await buildAsProduction(partitioned);
+  const build = await buildAsProduction(partitioned);
+  await build();
   await inheritStatistics(client, names);
 };
 
@@ -80,7 +81,7 @@ export const buildPartition = async (
   partitioned: PartitionedTable,
   part: PartRows & Pick<Building, 'statistics'>,
   source: string,
-  build: (work: Building) => Promise<void>,
+  complete: (work: Building) => Promise<() => Promise<void>>,
   announce: Building['announce'],
 ): Promise<BuiltPartition> => {
   const { names: whole, spec, columns, required, primaryKey, indexes, constraints } = partitioned;
@@ -116,7 +117,7 @@ export const buildPartition = async (
   const own = name.startsWith(start) ? name.slice(start.length) : name.slice(-hashDigits);
   const ownName = (one: string): string => fittingName(`${one}_${own}`);
   const { serverColumns: _made, ...attributes } = names.attributes ?? {};
-  await build({
+  const completeNow = await complete({
     client,
     names: { ...names, attributes },
     whole,
@@ -128,6 +129,7 @@ export const buildPartition = async (
     announce,
     statistics,
   });
+  await completeNow();
   return { key, name, bound, condition, names, rows };
 };
 

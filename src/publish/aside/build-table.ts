@@ -137,6 +137,7 @@ const likenessOf = async ({ client, names, primaryKey, whole }: Declared): Promi
 const buildLike = async (
   { client, names, primaryKey, indexes, constraints = [] }: Declared,
   { storage, key }: Likeness,
+  own: readonly OwnIndex[] = [],
 ): Promise<void> => {
   await makeServerColumns(client, names);
   await askTogether(client, () => [
@@ -149,6 +150,9 @@ const buildLike = async (
       const known = where === undefined ? columns : undefined;
       return buildIndex(client, names, createIndex(names, index, storage), `index ${name}`, known);
     }),
+    ...own.map(({ name, ddl }) =>
+      buildIndex(client, names, { text: ddl }, `index ${name} (made by hand on ${productionName(names)})`),
+    ),
   ]);
 };
 
@@ -157,32 +161,30 @@ const buildLike = async (
  * the first that fails. Errors: RowsRefused, ETL_CONSTRAINT_REFUSED, those of
  * `buildIndex`.
  */
-export const buildDeclared = async (work: Declared): Promise<void> => buildLike(work, await likenessOf(work));
-
-const buildOwn = async (client: Client, names: TableNames, own: readonly OwnIndex[]): Promise<void> => {
-  await askTogether(client, () =>
-    own.map(({ name, ddl }) =>
-      buildIndex(client, names, { text: ddl }, `index ${name} (made by hand on ${productionName(names)})`),
-    ),
-  );
+export const buildDeclared = async (work: Declared): Promise<() => Promise<void>> => {
+  const likeness = await likenessOf(work);
+  return () => buildLike(work, likeness);
 };
 
 /**
  * Builds what `buildDeclared` builds, with production's collations, and the indexes made by hand,
  * whose names are returned.
  */
-export const buildAsProduction = async (work: Declared): Promise<readonly string[]> => {
+export const buildAsProduction = async (work: Declared): Promise<() => Promise<readonly string[]>> => {
   const { client, names, indexes } = work;
   const declared = indexes.map(({ name }) => name);
-  const [, { rows: own }, likeness] = await askTogether(client, () => [
-    // Before indexes, which would be built twice.
-    inheritCollations(client, names),
+  const [{ rows: own }, likeness] = await askTogether(client, () => [
     selectOwnIndexes(client, names, declared),
     likenessOf(work),
   ]);
-  await buildLike(work, likeness);
-  await buildOwn(client, names, own);
-  return own.map(({ name }) => name);
+  return async () => {
+    await askTogether(client, () => [
+      // Before indexes, which would be built twice.
+      inheritCollations(client, names),
+      buildLike(work, likeness, own),
+    ]);
+    return own.map(({ name }) => name);
+  };
 };
 
 export const buildOwnOf = async (
@@ -200,16 +202,19 @@ export const buildOwnOf = async (
   );
 };
 
-export const buildAside = async (work: Building): Promise<void> => {
+export const buildAside = async (work: Building): Promise<() => Promise<void>> => {
   const { client, names, statistics, making, announce } = work;
-  const own = await making('indexes', () => buildAsProduction(work));
-  if (work.isRehearsal === true) return;
-  if (own.length > 0) announce(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
-  await making('statistics', () => completeStatistics(client, names, statistics, announce)).catch(
-    (cause: unknown) => {
-      throw buildError(names, 'statistics', cause);
-    },
-  );
+  const build = await buildAsProduction(work);
+  return async () => {
+    const own = await making('indexes', build);
+    if (work.isRehearsal === true) return;
+    if (own.length > 0) announce(`${names.table}: kept indexes made by hand: ${own.join(', ')}`);
+    await making('statistics', () => completeStatistics(client, names, statistics, announce)).catch(
+      (cause: unknown) => {
+        throw buildError(names, 'statistics', cause);
+      },
+    );
+  };
 };
 
 /**

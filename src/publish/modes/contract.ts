@@ -106,8 +106,11 @@ export interface Strategy {
 
 export interface Ways {
   readonly strategies: readonly Strategy[];
-  /** Completes a built table for any of these strategies, because the choice may still change. */
-  readonly complete: (work: Building) => Promise<void>;
+  /**
+   * Completes a built table for any of these strategies, because the choice may still change. Asks
+   * what production has, while the table gets its rows; the returned function completes it then.
+   */
+  readonly complete: (work: Building) => Promise<() => Promise<void>>;
 }
 
 export interface Filling {

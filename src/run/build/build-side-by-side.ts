@@ -142,6 +142,25 @@ const sideBySide = async (
 };
 
 /**
+ * Makes the build schema ready. Returns the publications of production's tables, on which the build
+ * is based.
+ */
+export const prepareBuild = async (context: RunContext): Promise<ReadonlyMap<string, string>> => {
+  const { client, spec } = context;
+  const [publications] = await askTogether(client, () => [
+    publicationsOf(
+      client,
+      spec.schema,
+      spec.tables.map(({ name }) => name),
+    ),
+    relaxCommits(client),
+    // If rows were loaded directly into new tables, the build schema was checked before the load.
+    directTables(spec).length === 0 ? renewBuildSchema(context) : dropBuilt(context),
+  ]);
+  return publications;
+};
+
+/**
  * Builds all tables and returns them in the order of their dependencies. Never blocks readers of
  * production: test/modes/build-side-by-side.test.ts, "that read production all the time".
  *
@@ -153,15 +172,9 @@ export const buildTables = async (
   runId: number,
   planned: readonly PlannedTable[],
   loadSeconds: ReadonlyMap<string, number>,
+  publications: ReadonlyMap<string, string>,
 ): Promise<readonly BuiltTable[]> => {
   const { client, spec } = context;
-  const names = spec.tables.map(({ name }) => name);
-  const [publications] = await askTogether(client, () => [
-    publicationsOf(client, spec.schema, names),
-    relaxCommits(client),
-    // If rows were loaded directly into new tables, the build schema was checked before the load.
-    directTables(spec).length === 0 ? renewBuildSchema(context) : dropBuilt(context),
-  ]);
   const built = new Map<string, BuiltTable>();
   await withStagedStatistics(context, planned, (statisticsOf) =>
     sideBySide(context, planned, async (session, table, alongside) => {

@@ -124,19 +124,22 @@ const together = async (
   client: Client,
   sql: SqlText | undefined,
   fillTable: () => Promise<Filled>,
-  complete?: () => Promise<void>,
+  complete?: () => Promise<() => Promise<void>>,
 ): Promise<Filled> => {
-  const inOne = <T>(first: () => Promise<T>, then?: () => Promise<void>): Promise<T> =>
+  const inOne = <T>(first: () => Promise<T>): Promise<T> =>
     withOwnTransaction(client, async (beginning, ending) => {
-      const [, made] = await askTogether(client, () => [runQuery(client, beginning), first()]);
-      await then?.();
+      const [, completeNow, made] = await askTogether(client, () => [
+        runQuery(client, beginning),
+        complete?.() ?? Promise.resolve(undefined),
+        first(),
+      ]);
+      await completeNow?.();
       await runQuery(client, ending);
       return made;
     });
-  if (sql === undefined) return inOne(fillTable, complete);
+  if (sql === undefined) return inOne(fillTable);
   const filled = await fillTable();
-  if (complete !== undefined) await inOne(complete);
-  return filled;
+  return complete === undefined ? filled : inOne(() => Promise.resolve(filled));
 };
 
 const buildWhole = (

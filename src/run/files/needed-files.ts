@@ -2,6 +2,7 @@
 // needed files in memory, because of a hundred thousand files only one may be new.
 
 import {
+  countFiles,
   goneFiles,
   ownFilesOf,
   recordedFiles,
@@ -10,7 +11,8 @@ import {
 } from '../../ledger/production/published-files.ts';
 import { publicationsOf } from '../../ledger/production/published-tables.ts';
 import type { Extent, SourceTableSpec } from '../../core/declaration.ts';
-import type { Client } from '../../db/client.ts';
+import { type Client } from '../../db/client.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';
 import { meaningOf } from '../../publish/modes/meanings.ts';
@@ -75,6 +77,10 @@ const takeAll = async (
   const { takesParts } = meaningOf(table.publish);
   const seen = new Sightings();
   let files = 0;
+  let there: Promise<number> | undefined;
+  /** Asks only if there are any: production has more files than are listed, or may have. */
+  const gone = async () =>
+    !takesParts && (await there) === new Set(seen.listed).size ? [] : goneFiles(client, of, seen.listed);
   const [added, changed, missing] = [new CountedFiles(), new CountedFiles(), new CountedFiles()];
   return {
     take: async (batch) => {
@@ -82,7 +88,11 @@ const takeAll = async (
       const places = [...batch.keys()].filter((place) => !holder.holds(batch[place]!));
       const fit = places.map((place) => batch[place]!);
       files += fit.length;
-      for (const [index, version] of (await seen.see(client, of, fit)).entries())
+      const [versions] = await askTogether(client, () => [
+        seen.see(client, of, fit),
+        (there ??= countFiles(client, of)),
+      ]);
+      for (const [index, version] of versions.entries())
         if (version === undefined) added.add(fit[index]!.name);
         else if (isOther(version)) changed.add(fit[index]!.name);
       return places;
@@ -92,7 +102,7 @@ const takeAll = async (
       if (takesParts) await seen.moves(client, of, table);
       const judged = { listed: seen.listed, said: new Set<string>() };
       if (takesParts && isFullRefresh) await refuseLoss(judging, table, of, judged);
-      for (const { name } of await goneFiles(client, of, seen.listed)) missing.add(name);
+      for (const { name } of await gone()) missing.add(name);
       const hasWork = takesParts || added.count + changed.count + missing.count > 0;
       const unchanged = files - added.count - changed.count;
       return {

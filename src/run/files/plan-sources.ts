@@ -3,8 +3,9 @@
 import { fileKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import { withFilesAtOnce } from '../../input/sources/at-once.ts';
+import { createTurns, withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { stopSignal } from '../../core/stop.ts';
 import type { RunSettings } from '../options.ts';
 import { unmarked, untilSettled } from './arrival.ts';
@@ -45,6 +46,8 @@ type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings
 /** Holds nothing back: every error of a file is thrown. */
 const holdsNothing: Holder = { held: [], holds: () => false };
 
+type InTurn = ReturnType<typeof createTurns>;
+
 /** Reads the beginnings of files. `unread`: files that cannot be read, and are held back. */
 const planBatch = async (
   table: SourceTableSpec,
@@ -52,6 +55,7 @@ const planBatch = async (
   signal: AbortSignal | undefined,
   { holds }: Holder,
   sharing: (file: PlannedFile) => PlannedFile,
+  inTurn: InTurn,
 ): Promise<{ readonly read: readonly GroupedFile[]; readonly unread: ReadonlySet<Found> }> => {
   await untilSettled(table, found, signal);
   const waiting = await unmarked(table, found, signal);
@@ -59,7 +63,7 @@ const planBatch = async (
   const planOne = async (one: Found): Promise<readonly GroupedFile[]> => {
     const { source, file, member = null, reading, group } = one;
     try {
-      const planned = await planFound(table, one, signal, waiting.get(one));
+      const planned = await inTurn(() => planFound(table, one, signal, waiting.get(one)));
       return planned.map((each) => ({ file: sharing(each), group }));
     } catch (error) {
       const named = { ...file, table: table.name, source: source.name, member, reading, fingerprint: null };
@@ -77,6 +81,7 @@ const planTable = async (
   varied: PipelineSpec['varied'],
   sieveFor: SieveFor,
   holderOfTable: Holder,
+  inTurn: InTurn,
 ): Promise<PlannedTable> => {
   const { workingDirectory } = planning;
   const signal = stopSignal(planning);
@@ -96,7 +101,7 @@ const planTable = async (
   for await (const batch of inBatches(foundFiles(table, { workingDirectory, varied, signal }))) {
     const open = (await sieve.open?.(batch)) ?? batch.keys();
     const opened = [...open].map((place) => batch[place]!);
-    const { read, unread } = await planBatch(table, opened, signal, holder, sharing);
+    const { read, unread } = await planBatch(table, opened, signal, holder, sharing, inTurn);
     some ??= batch.find((one) => !unread.has(one));
     const places = await sieve.take(read.map(({ file }) => file));
     for (const place of places) needed.push(read[place]!);
@@ -114,9 +119,9 @@ const planTable = async (
 };
 
 /**
- * Plans the files of all tables. Reads only the first bytes of each file, and its end for
- * `skipEnd`. Without `sieveFor` all files are loaded. Errors: those of sources, headers and
- * `sieveFor`.
+ * Plans the files of all tables side by side, because each waits for the server. Reads only the
+ * first bytes of each file, and its end for `skipEnd`. Without `sieveFor` all files are loaded.
+ * Errors: those of sources, headers and `sieveFor`.
  */
 export const planSources = async (
   spec: PipelineSpec,
@@ -125,10 +130,12 @@ export const planSources = async (
   holderFor: (table: SourceTableSpec) => Holder = () => holdsNothing,
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
-  const planned: PlannedTable[] = [];
-  for (const table of sources)
-    planned.push(await planTable(table, planning, spec.varied, sieveFor, holderFor(table)));
-  return planned;
+  const inTurn = createTurns();
+  return withFilesAtOnce(
+    sources,
+    (table) => planTable(table, planning, spec.varied, sieveFor, holderFor(table), inTurn),
+    Infinity,
+  );
 };
 
 /**
@@ -140,16 +147,18 @@ export const planNeeded = async (
 ): Promise<readonly PlannedTable[]> => {
   const asked = askedFiles(judging);
   const { spec, isFullRefresh, known } = judging;
-  const planned = await planSources(
-    spec,
-    judging,
-    (table, holder) => createSieve({ ...judging, asked }, table, holder),
-    (table) => createHolder(table, isFullRefresh, known, (file) => asked.wishOf(file) === 'reload'),
-  );
+  const [planned] = await askTogether(judging.client, () => [
+    planSources(
+      spec,
+      judging,
+      (table, holder) => createSieve({ ...judging, asked }, table, holder),
+      (table) => createHolder(table, isFullRefresh, known, (file) => asked.wishOf(file) === 'reload'),
+    ),
+  ]);
   asked.refuseUnknown(spec.name);
   for (const { table, held, files, staging, intake } of planned)
     if (held.length > 0 && files.length === 0 && (intake.extent === 'whole' || staging.length === 0))
       throw filesHeld(table.name, held);
-  for (const table of planned) await refuseCopies(judging, table);
+  await askTogether(judging.client, () => planned.map((table) => refuseCopies(judging, table)));
   return planned;
 };

@@ -10,7 +10,7 @@ import type { PublishPlan } from '../../publish/modes/contract.ts';
 import { productionName, type TableNames } from '../../db/names.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
 import { firstOf, formatCount, plural, asList } from '../../core/wording.ts';
-import type { RunContext } from '../context.ts';
+import type { RunContext, Work } from '../context.ts';
 
 const namedMax = 5;
 
@@ -40,17 +40,28 @@ const otherPartsText = ({ schema, table }: TableNames, { run, rows }: Recorded, 
   `${schema}.${table}: partitions were dropped, detached or attached since run ${run}, which left it with ${plural(rows, 'row')}; ` +
   `it has ${formatCount(counted)}`;
 
+export type RecordedRows = readonly (Recorded | null | undefined)[];
+
 /** Rows that runs recorded for the tables. Null: none did; undefined: production has no table. */
-export const recordedRows = (
-  client: Client,
-  plans: readonly PublishPlan[],
-): Promise<(Recorded | null | undefined)[]> =>
+export const recordedRows = (client: Client, tables: readonly TableNames[]): Promise<RecordedRows> =>
   askTogether(client, () =>
-    plans.map(async ({ table }): Promise<Recorded | null | undefined> => {
-      const [found] = (await runQuery(client, selectRecorded(table.schema, table.table))).rows;
+    tables.map(async ({ schema, table }): Promise<Recorded | null | undefined> => {
+      const [found] = (await runQuery(client, selectRecorded(schema, table))).rows;
       return found?.recorded;
     }),
   );
+
+const measuredFrom = ({ table, strategy }: PublishPlan, before: number | null): Measured => ({
+  before,
+  after: strategy.rowsAtLeast(table, before),
+  replaced: table.touched?.rows ?? before ?? 0,
+});
+
+/** Returns undefined if rows have to be counted. */
+const knownFrom = (plan: PublishPlan, found: RecordedRows[number]): Measured | undefined => {
+  if (found === undefined) return measuredFrom(plan, null);
+  return found?.isWhole === true ? measuredFrom(plan, found.rows) : undefined;
+};
 
 /**
  * Uses the recorded rows if the table still has the same partitions. Counts rows before it refuses:
@@ -60,21 +71,29 @@ export const recordedRows = (
 const measure = async (
   client: Client,
   guard: Guard,
-  { table, strategy }: PublishPlan,
-  found: Recorded | null | undefined,
+  plan: PublishPlan,
+  recorded: RecordedRows[number],
 ): Promise<Measured> => {
-  const measured = (before: number | null): Measured => ({
-    before,
-    after: strategy.rowsAtLeast(table, before),
-    replaced: table.touched?.rows ?? before ?? 0,
-  });
-  if (found === undefined) return measured(null);
-  const recorded = found;
-  if (recorded?.isWhole === true && isPassed(guard, measured(recorded.rows))) return measured(recorded.rows);
+  const { table } = plan;
+  const known = knownFrom(plan, recorded);
+  if (known !== undefined && (recorded === undefined || isPassed(guard, known))) return known;
   const counted = await countProduction(client, table);
   const isOther = recorded?.isWhole === false && recorded.rows !== counted;
-  return { ...measured(counted), ...(isOther && { otherParts: otherPartsText(table, recorded, counted) }) };
+  return {
+    ...measuredFrom(plan, counted),
+    ...(isOther && { otherParts: otherPartsText(table, recorded, counted) }),
+  };
 };
+
+const guardOf = ({ spec }: Work, { table }: PublishPlan): Guard =>
+  spec.tables.find(({ name }) => name === table.table)!.guard;
+
+/** True if no rows have to be counted, and no guard refuses them. */
+export const passUncounted = (work: Work, plans: readonly PublishPlan[], recorded: RecordedRows): boolean =>
+  plans.every((plan, place) => {
+    const known = knownFrom(plan, recorded[place]);
+    return known !== undefined && isPassed(guardOf(work, plan), known);
+  });
 
 const refusalText = (
   { rowsMin, shrinkMaxPercent }: Guard,
@@ -95,7 +114,10 @@ export const rowsInProduction = async (
   plans: readonly PublishPlan[],
 ): Promise<ReadonlyMap<string, number | null>> => {
   const rows = new Map<string, number | null>();
-  const recorded = await recordedRows(client, plans);
+  const recorded = await recordedRows(
+    client,
+    plans.map(({ table }) => table),
+  );
   for (const [place, plan] of plans.entries())
     rows.set(
       plan.table.table,
@@ -109,15 +131,16 @@ export const rowsInProduction = async (
  * refuses, except tables in `allowShrink`.
  */
 export const checkGuards = async (
-  { client, spec, allowShrink, report }: RunContext,
+  context: RunContext,
   plans: readonly PublishPlan[],
-  recorded: Awaited<ReturnType<typeof recordedRows>>,
+  recorded: RecordedRows,
 ): Promise<ReadonlyMap<string, number | null>> => {
+  const { client, allowShrink, report } = context;
   const rowsBefore = new Map<string, number | null>();
   const problems: { readonly table: string; readonly text: string }[] = [];
   for (const [place, plan] of plans.entries()) {
     const { table } = plan.table;
-    const { guard } = spec.tables.find(({ name }) => name === table)!;
+    const guard = guardOf(context, plan);
     const measured = await measure(client, guard, plan, recorded[place]);
     rowsBefore.set(table, measured.before);
     if (measured.otherParts !== undefined) report.emit({ type: 'notice', message: measured.otherParts });

@@ -31,7 +31,7 @@ import { owePublished } from '../../report/notify/events.ts';
 import { untilPublished } from './attempts.ts';
 import { checkComplete, type Complete } from './completeness.ts';
 import { recordFiles } from './file-state.ts';
-import { checkGuards, recordedRows } from './guard.ts';
+import { checkGuards, passUncounted, recordedRows, type RecordedRows } from './guard.ts';
 import { withRecords } from '../name-records.ts';
 import { createPlanner } from './older-snapshots.ts';
 import { confirmPlanned, keepsWritersOut, Overtaken } from './overtaken.ts';
@@ -46,8 +46,12 @@ const frozenMs = 5_000;
 export interface Occasion {
   /** Missing for a rollback: its run begins only when it is published. */
   readonly runId?: number;
+  /** Asked together with each plan, by one query for each table: what `judge` needs to know. */
+  readonly look?: () => Promise<void>;
   /** Returns row counts in production by table; throws if a table would have too few rows. */
   readonly judge: (plans: readonly PublishPlan[]) => Promise<ReadonlyMap<string, number | null>>;
+  /** Called once for plans that were judged, right before the publishing transaction. */
+  readonly onJudged?: (plans: readonly PublishPlan[]) => Promise<void>;
   /** Called in the publishing transaction; throws if the plan's assumptions no longer hold. */
   readonly confirm?: () => Promise<void>;
   /** Called in the publishing transaction; returns the run, and the proof of what was loaded. */
@@ -177,9 +181,11 @@ export const publishTables = async (
   let judged: { readonly by: string; readonly before: ReadonlyMap<string, number | null> } | undefined;
   const plan = createPlanner(context, built, occasion.runId);
   await untilPublished(context, built, async (locksmith, announce, untimed) => {
-    const plans = await untimed(plan);
+    // In this order: a publication in between is noticed, because production is not as planned then.
+    const [plans] = await askTogether(client, () => [untimed(plan), occasion.look?.() ?? Promise.resolve()]);
     const by = judgedBy(plans);
-    if (judged?.by !== by) judged = { by, before: await occasion.judge(plans) };
+    const isNew = judged?.by !== by;
+    if (judged === undefined || isNew) judged = { by, before: await occasion.judge(plans) };
     const { before } = judged;
     announce(
       plans.flatMap((one) => [
@@ -190,7 +196,8 @@ export const publishTables = async (
     );
     await withOwnTransaction(client, async (beginning) => {
       const idle = { text: `set local idle_in_transaction_session_timeout = ${frozenMs}` };
-      const [, prepared] = await askTogether(client, () => [
+      const [, , prepared] = await askTogether(client, () => [
+        (isNew && occasion.onJudged?.(plans)) || Promise.resolve(),
         runTogether(client, [beginning, idle, ...durable]),
         prepare(context, occasion, plans, before, locksmith),
       ]);
@@ -201,7 +208,7 @@ export const publishTables = async (
 
 /**
  * Publishes a run. Returns a reason if the tables must be built again, because production or their
- * sources have changed. `onPlanned` is called before the transaction. Errors: those of
+ * sources have changed. `onJudged` is called before the transaction. Errors: those of
  * `publishTables` and `confirmPlanned`, ETL_GUARD, ETL_DUPLICATE_ROWS.
  */
 export const publishRun = async (
@@ -209,20 +216,21 @@ export const publishRun = async (
   runId: number,
   planned: readonly PlannedTable[],
   built: readonly BuiltTable[],
-  onPlanned: (plans: readonly PublishPlan[]) => Promise<void>,
+  onJudged: (plans: readonly PublishPlan[]) => Promise<void>,
 ): Promise<ChangedByHand | Overtaken | undefined> => {
   const confirm = (): Promise<void> => confirmPlanned(context, planned, built);
+  let recorded: RecordedRows = [];
   try {
     await publishTables(context, built, {
       runId,
+      look: async () => void (recorded = await recordedRows(context.client, built)),
       judge: async (plans) => {
-        const [, , recorded] = await askTogether(context.client, () => [
-          confirm(),
-          onPlanned(plans),
-          recordedRows(context.client, plans),
-        ]);
+        // Before rows are counted in vain, or refused although the tables will be built again.
+        if (!passUncounted(context, plans, recorded))
+          await askTogether(context.client, () => [confirm(), onJudged(plans)]);
         return checkGuards(context, plans, recorded);
       },
+      onJudged,
       confirm,
       begin: async () => ({ runId, ...(await checkComplete(context, runId)) }),
       record: (_, plans) => recordFiles(context, runId, plans),
