@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { currentEpoch, readEpoch } from '../ledger/run/epoch.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
-import { otherShape, type Trust } from '../db/bookkeeping/trust.ts';
+import { isComplete, type Trust } from '../db/bookkeeping/trust.ts';
 import { type Client } from '../db/client.ts';
 import { askTogether } from '../db/ask-together.ts';
 import { runSessionName } from '../db/connect/session-names.ts';
@@ -148,8 +148,7 @@ export const coordinate = async <Looked>(
   const lockAndLook = () =>
     askTogether(client, () => [takeLock({ client, address, spec }, isRetry), readEpoch(client), look()]);
   const prepareSession = () => [setDurableCommits(client), migrate(client, seen)] as const;
-  const isCurrent = seen.isThere && otherShape(seen).length === 0;
-  const [[, trust], [isAtOnce, epoch, looked]] = isCurrent
+  const [[, trust], [isAtOnce, epoch, looked]] = isComplete(seen)
     ? await askTogether(client, () => [askTogether(client, prepareSession), lockAndLook()])
     : [await askTogether(client, prepareSession), await lockAndLook()];
   return {

@@ -2,8 +2,10 @@
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient, type Client } from '../db/client.ts';
+import { askTogether } from '../db/ask-together.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { migrate } from '../db/bookkeeping/migrate.ts';
+import { isComplete, readTrust, refuseUntrusted } from '../db/bookkeeping/trust.ts';
 import { silentLogger } from '../core/logger.ts';
 import { findServer } from '../run/find-server.ts';
 import { findSite, type FoundSite, type Site } from './find-site.ts';
@@ -33,8 +35,13 @@ export const openFoundSite = async (
 ): Promise<Site> => {
   const namespace = await withClient(address, async (client) => {
     await refuseSharedSessions(client, address);
-    const trust = await migrate(client);
-    if (queueNames.length > 0) await rememberQueueNames(client, queueNames);
+    const seen = await readTrust(client);
+    refuseUntrusted(seen);
+    const remember = () =>
+      queueNames.length > 0 ? rememberQueueNames(client, queueNames) : Promise.resolve();
+    const [trust] = isComplete(seen)
+      ? await askTogether(client, () => [migrate(client, seen), remember()])
+      : [await migrate(client, seen), await remember()];
     const name = await backend.namespaceOf(client);
     await backend.prepare(client, trust);
     await backend.claim(client, name);

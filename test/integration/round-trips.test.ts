@@ -4,7 +4,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
 import { useFiles } from '../helpers/files.ts';
 import { useDatabase } from '../helpers/server.ts';
-import { column, csv, definePipeline, runPipeline } from '../../src/index.ts';
+import {
+  column,
+  createClient,
+  csv,
+  definePipeline,
+  enqueue,
+  runPipeline,
+  type EnqueueOptions,
+} from '../../src/index.ts';
 
 const database = useDatabase();
 const files = useFiles();
@@ -25,14 +33,18 @@ beforeAll(async () => {
 });
 afterAll(() => proxy.close());
 
-const tripsOf = async (outcome: 'published' | 'unchanged'): Promise<number> => {
+const urlOfProxy = (): string => {
   const url = new URL(database.url);
   url.port = String(proxy.port);
+  return url.href;
+};
+
+const tripsOf = async (outcome: 'published' | 'unchanged'): Promise<number> => {
   const before = proxy.roundTrips();
   const begin = performance.now();
   let end = 0;
   const result = await runPipeline(pipeline, {
-    databaseUrl: url.href,
+    databaseUrl: urlOfProxy(),
     directory: files.directory,
     onEvent: ({ type }) => void (type === 'finished' && (end = performance.now())),
   });
@@ -52,4 +64,20 @@ it('a first run, a run of two records, and a run with nothing to do', async () =
   expect(await tripsOf('unchanged')).toBeLessThanOrEqual(10);
   files.write('item.csv', 'id,name\n1,a\n2,c\n');
   expect(await tripsOf('published')).toBeLessThanOrEqual(26);
+}, 60_000);
+
+it('a run that is put on the queue', async () => {
+  proxy.delayAnswers(20);
+  const { directory } = files;
+  const databaseUrl = urlOfProxy();
+  const tripsWith = async (options: EnqueueOptions): Promise<number> => {
+    await enqueue(pipeline, { ...options, directory });
+    const before = proxy.roundTrips();
+    await enqueue(pipeline, { ...options, directory });
+    return proxy.roundTrips() - before;
+  };
+  expect(await tripsWith({ databaseUrl })).toBeLessThanOrEqual(17);
+  const client = createClient({ databaseUrl });
+  expect(await tripsWith({ client })).toBe(1);
+  await client.close();
 }, 60_000);
