@@ -134,6 +134,8 @@ export interface HostsScene {
   readonly store: S3Server;
   readonly storeHost: Host;
   readonly databaseHost: Host;
+  /** undefined: the queue is in the database. */
+  readonly queueHost: Host | undefined;
   /** Of the database, for this test. */
   readonly url: string;
   /** Makes a host with these files beside the pipeline, and starts a worker on it. */
@@ -201,7 +203,22 @@ const writeFiles = (host: Host, files: Readonly<Record<string, string>>): void =
   }
 };
 
-export const openHostsScene = async (): Promise<HostsScene> => {
+const redisPort = 6379;
+
+const startRedis = async (host: Host): Promise<string> => {
+  const settings = {
+    bind: host.address,
+    port: String(redisPort),
+    'protected-mode': 'no',
+    save: '',
+    appendonly: 'no',
+  };
+  host.start(['redis-server', ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])]);
+  await host.run(`until redis-cli -h ${host.address} ping | grep -q PONG; do sleep 0.1; done`);
+  return `redis://${host.address}:${redisPort}`;
+};
+
+export const openHostsScene = async (queue: 'database' | 'Redis' = 'database'): Promise<HostsScene> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-hosts-'));
   // The server, which is another user, makes its socket here.
   chmodSync(directory, 0o777);
@@ -210,9 +227,11 @@ export const openHostsScene = async (): Promise<HostsScene> => {
   const { url, urlOutside } = await startDatabase(databaseHost, directory);
   const storeHost = await network.add('store');
   const store = await startS3(storeHost);
+  const queueHost = queue === 'Redis' ? await network.add('queue') : undefined;
+  const redisUrl = queueHost === undefined ? '' : await startRedis(queueHost);
   const pipelines = { 'pipelines/hosts.ts': pipelineText(store.endpoint) };
   writeFiles(databaseHost, pipelines);
-  const env = { DATABASE_URL: urlOutside, REDIS_URL: '', ETL_WAIT: '5m', ...store.env };
+  const env = { DATABASE_URL: urlOutside, REDIS_URL: redisUrl, ETL_WAIT: '5m', ...store.env };
   const etl: HostsScene['etl'] = async (host, ...args) => {
     const command = `exec ${process.execPath} ${inject('soakProgram')} "$@" 2>&1`;
     const child = host.start(['sh', '-c', command, 'sh', ...args], env);
@@ -225,6 +244,7 @@ export const openHostsScene = async (): Promise<HostsScene> => {
     store,
     storeHost,
     databaseHost,
+    queueHost,
     url,
     boot: async (name, files = {}) => {
       const host = await network.add(name);
