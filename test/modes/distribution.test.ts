@@ -1,6 +1,8 @@
 // `distribute`, on a server without Citus: a catalogue and functions of the same names take its place, and tell what they were asked.
 // test/services/citus.test.ts runs on a real cluster.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eachOnItsOwn } from '../../src/db/connect/citus-statements.ts';
 import { column, csv, definePipeline, type Pipeline } from '../../src/index.ts';
@@ -8,7 +10,7 @@ import { fakeCitus, noCitus } from '../helpers/fake-citus.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
-const { files, database, notices, rowsOf, one, run, startOver } = usePipelineRuns();
+const { files, database, notices, rowsOf, one, run, etl, startOver } = usePipelineRuns();
 const sales = (rows = 3): string =>
   files.write(
     'sale.csv',
@@ -133,6 +135,30 @@ describe('with the catalogue of Citus', () => {
     expect((await run(pipeline(undefined))).tables).toMatchObject([{ strategy: 'in place', rows: 4 }]);
     expect(notices.join()).toContain('because of Citus table');
     expect(await one(`select 'gen.sale'::regclass::oid`)).toBe(before);
+  });
+
+  it.each([
+    {
+      found: `select create_distributed_table('gen.sale', 'shop')`,
+      distribute: `distribute: { by: 'shop' },`,
+      stored: /^h /,
+    },
+    {
+      found: `select create_reference_table('gen.sale')`,
+      distribute: `distribute: 'reference',`,
+      stored: /^n /,
+    },
+  ])('init and load of an existing table write $distribute', async ({ found, distribute, stored }) => {
+    await database.query(`create schema gen;
+      create table gen.sale (id integer not null, shop text, amount integer); ${found}`);
+    const init = await etl('init', 'sale.csv', '--into', 'gen.sale', '--out', '-');
+    expect(init.out).toContain(distribute);
+    const loaded = await etl('load', 'sale.csv', '--into', 'gen.sale', '--save', 'saved.ts', '--force');
+    expect(loaded.err).not.toContain('ETL_');
+    expect(readFileSync(join(files.directory, 'saved.ts'), 'utf8')).toContain(distribute);
+    expect(await one('select count(*)::int from gen.sale')).toBe(3);
+    expect((await etl('run', join(files.directory, 'saved.ts'))).exit).toBe(0);
+    expect(await distribution('gen.sale')).toMatch(stored);
   });
 
   it('what Citus refuses is known before anything is loaded', async () => {

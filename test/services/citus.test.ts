@@ -1,6 +1,8 @@
 // Distributed tables on a real Citus cluster: every mode and staging. Runs where CITUS_URL names a coordinator;
 // test/modes/distribution.test.ts has what runs everywhere.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
@@ -200,6 +202,28 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
     expect(await distributionOf('kept.sale')).toMatchObject([{ type: 'distributed', by: 'shop' }]);
     expect((await etl('prune')).exit).toBe(0);
   });
+
+  it.each(['append', 'merge', 'replace'])(
+    'etl load --%s into an existing distributed table',
+    async (mode) => {
+      const table = `loaded_${mode}`;
+      await database.query(
+        `create table ${table} (id integer, shop text, amount integer, primary key (id, shop))`,
+      );
+      await database.query(`select create_distributed_table('${table}', 'shop')`);
+      await database.query(`insert into ${table} values (1000, 's1', 1000), (1, 's1', 0)`);
+      sales('l.csv', mode === 'append' ? 2 : 0, 100);
+      const { err, exit } = await etl('load', 'l.csv', '--into', table, `--${mode}`, '--save', `${mode}.ts`);
+      expect({ err, exit }).toMatchObject({ exit: 0 });
+      expect(readFileSync(join(files.directory, `${mode}.ts`), 'utf8')).toContain(
+        `distribute: { by: 'shop' },`,
+      );
+      const [rows, amount] = { append: [100, 5949], merge: [101, 5950], replace: [100, 4950] }[mode]!;
+      expect(await totals(table)).toEqual({ rows, amount });
+      expect(await etl('run', join(files.directory, `${mode}.ts`))).toMatchObject({ exit: 0 });
+      expect(await distributionOf(table)).toMatchObject([{ type: 'distributed', by: 'shop' }]);
+    },
+  );
 
   it('a distributed table that the definition does not distribute stays, and its rows are replaced', async () => {
     sales('a.csv', 0, 100);

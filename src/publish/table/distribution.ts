@@ -60,6 +60,28 @@ const isSameAs = (declared: DistributionSpec, found: FoundDistribution | null): 
     ? found?.kind === 'reference'
     : found?.kind === 'distributed' && found.by === declared.by;
 
+const hasCitus = async (client: Client): Promise<boolean> => {
+  const { rows } = await client.query(
+    `select to_regclass('pg_catalog.pg_dist_partition') is not null as "hasCitus"`,
+  );
+  return rows[0].hasCitus;
+};
+
+const findDistribution = async (client: Client, name: string): Promise<FoundDistribution | null> => {
+  const oid = 'to_regclass($1)::oid';
+  const { rows } = await client.query(`select ${distributionOf(oid, { citusTables: true })} as found`, [
+    name,
+  ]);
+  return rows[0].found;
+};
+
+/** Returns what a pipeline declares for a table (quoted name) that stays as it is. */
+export const declarationFor = async (client: Client, name: string): Promise<DistributionSpec | undefined> => {
+  const found = (await hasCitus(client)) ? await findDistribution(client, name) : null;
+  if (found?.kind === 'reference') return 'reference';
+  return found?.kind === 'distributed' ? { by: found.by! } : undefined;
+};
+
 /** True if the table (quoted name) is stored as declared, so that it can become production's. */
 export const isStoredAs = async (
   client: Client,
@@ -67,12 +89,7 @@ export const isStoredAs = async (
   name: string,
 ): Promise<boolean> => {
   const declared = attributes?.distribute;
-  if (declared === undefined) return true;
-  const oid = 'to_regclass($1)::oid';
-  const { rows } = await client.query(`select ${distributionOf(oid, { citusTables: true })} as found`, [
-    name,
-  ]);
-  return isSameAs(declared, rows[0].found);
+  return declared === undefined || isSameAs(declared, await findDistribution(client, name));
 };
 
 /** Refuses a table that is not distributed as declared. Errors: ETL_PUBLISH_SHAPE. */
@@ -177,10 +194,7 @@ export const distributionProblems = async (
 ): Promise<readonly { readonly table: string; readonly problem: string }[]> => {
   const declared = spec.tables.filter(isDistributed);
   if (declared.length === 0) return [];
-  const { rows: seen } = await client.query(
-    `select to_regclass('pg_catalog.pg_dist_partition') is not null as "hasCitus"`,
-  );
-  if (!seen[0].hasCitus)
+  if (!(await hasCitus(client)))
     return declared.map(({ name: table }) => ({
       table,
       problem:

@@ -2,7 +2,8 @@
 
 import type { Client } from '../../db/client.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import { keyText, literal } from '../../core/source-text.ts';
+import type { DistributionSpec } from '../../core/shape.ts';
+import { keyText, literal, objectText } from '../../core/source-text.ts';
 import { inQuotes } from '../../core/wording.ts';
 import type { Pipeline } from '../../pipeline/define-pipeline.ts';
 import {
@@ -106,12 +107,16 @@ const refusePartial = (
   });
 };
 
+const distributeText = (distribute: DistributionSpec): string =>
+  distribute === 'reference' ? literal(distribute) : objectText({ ...distribute });
+
 const optionLines = (
-  mode: LoadMode,
+  { mode, rejectLimit }: LoadRequest,
   key: readonly string[],
-  rejectLimit: string | undefined,
+  distribute?: DistributionSpec,
 ): readonly string[] => [
   ...(key.length === 0 ? [] : [`primaryKey: [${key.map(literal).join(', ')}],`]),
+  ...(distribute === undefined ? [] : [`distribute: ${distributeText(distribute)},`]),
   ...(mode === 'replace'
     ? []
     : [
@@ -154,11 +159,13 @@ const prepareExisting = async (
   );
   if (request.mode === 'replace') refusePartial(target, columns, pairs);
   const key = keyOf(target, pairs, request);
+  const { distribute } = target;
+  const required = distribute === undefined || distribute === 'reference' ? key : [...key, distribute.by];
   const lines = pairs.map((pair) => {
     const { index, field, column } = pair;
     const at = hasHeader ? fieldText(header, index) : String(index + 1);
     const spelling = spellingOf(pair, request.columns, [field, column.name], request.zone);
-    const isNullable = column.isNullable && !key.includes(column.name);
+    const isNullable = column.isNullable && !required.includes(column.name);
     return `${keyText(column.name)}: ${columnText({ ...column, isNullable }, at, spelling)},`;
   });
   const source = await sourceOf(files, request);
@@ -175,14 +182,14 @@ const prepareExisting = async (
       remarks: [],
       source: { ...source, options },
       columns: lines,
-      options: optionLines(request.mode, key, request.rejectLimit),
+      options: optionLines(request, key, distribute),
     },
   };
 };
 
 /** A new table is as init would write it. */
 const prepareNew = async (target: Target, request: LoadRequest) => {
-  const { files, columns, key, mode, rejectLimit } = request;
+  const { files, columns, key } = request;
   const rules = { ...columns, key };
   const { tables } = await readForInit({ ...readingOf(request), locations: files, rules });
   const [found, ...others] = tables;
@@ -195,7 +202,7 @@ const prepareNew = async (target: Target, request: LoadRequest) => {
   const table = initTableText(made);
   return {
     made,
-    table: { ...table, options: [...table.options, ...optionLines(mode, [], rejectLimit)] },
+    table: { ...table, options: [...table.options, ...optionLines(request, [])] },
   };
 };
 

@@ -1,9 +1,12 @@
 // Finds the table that `--into` names, and reads its columns and key from the catalogue.
 
 import type { Client } from '../../db/client.ts';
+import { quoteName } from '../../db/sql.ts';
 import { ownSchemas } from '../../db/bookkeeping/trust.ts';
 import { EtlError } from '../../core/errors/errors.ts';
+import type { DistributionSpec } from '../../core/shape.ts';
 import { asList, inQuotes } from '../../core/wording.ts';
+import { declarationFor } from '../../publish/table/distribution.ts';
 
 export interface TargetColumn {
   readonly name: string;
@@ -25,6 +28,8 @@ export interface Target {
   readonly primaryKey: readonly string[];
   /** Columns of each unique index that could find a row, the primary key's first. */
   readonly keys: readonly (readonly string[])[];
+  /** undefined: a local table, or a new one. */
+  readonly distribute?: DistributionSpec | undefined;
 }
 
 const defaultSchema = 'public';
@@ -120,7 +125,8 @@ export const findTarget = async (client: Client, into: string): Promise<Target> 
     const name = await schemaOfNew(client, schemas ?? [defaultSchema]);
     return { schema: name, table: table.text, columns: undefined, primaryKey: [], keys: [] };
   }
-  if (others.length === 0) return only;
+  if (others.length === 0)
+    return { ...only, distribute: await declarationFor(client, quoteName(only.schema, only.table)) };
   throw new EtlError('ETL_USAGE', {
     problem: `--into: tables of several schemas are called ${inQuotes(table.text)}: ${asList(named.map((one) => one.schema))}`,
     hint: `Name the schema: --into ${only.schema}.${only.table}.`,
