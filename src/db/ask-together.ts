@@ -12,9 +12,10 @@ const callsAtWork = new WeakMap<Client, number>();
 
 /** The driver confuses the answers if it stops sending ahead while it waits for several of them. */
 const stopSendingAhead = (client: Client): void => {
-  const driver = client as unknown as Driver;
   if (callsAtWork.get(client) !== 0) return;
-  if (driver._sentQueryQueue.length === 0) driver.pipeline = false;
+  const driver = client as unknown as Driver;
+  const { _sentQueryQueue: unanswered } = driver;
+  if (unanswered.length === 0) driver.pipeline = false;
   else client.once('drain', () => stopSendingAhead(client));
 };
 

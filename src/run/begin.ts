@@ -248,9 +248,8 @@ const otherFolder = (
   { spec: { name }, hashes, directory }: RunContext,
   latest: Outset['latest'],
 ): readonly string[] => {
-  if (latest === undefined || latest.definitionHash === hashes.definition) return [];
-  const before = latest.directory ?? directory;
-  if (before === directory) return [];
+  const before = latest?.directory ?? directory;
+  if (before === directory || latest?.definitionHash === hashes.definition) return [];
   return [
     `pipeline ${name} in ${directory} is another than the one in ${before} that ran last; if both are in use, each replaces what the other published: rename one`,
   ];
