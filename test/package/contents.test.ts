@@ -28,7 +28,9 @@ const pages = [
   'README.md',
   'ARCHITECTURE.md',
   'CHANGELOG.md',
-  ...filesBelow('docs', '').map(({ path }) => path),
+  ...filesBelow('docs', '')
+    .map(({ path }) => path)
+    .filter((path) => !path.startsWith('docs/.vitepress/')),
 ];
 
 it('holds the compiled sources in few files, their types, the migrations, the program, the licence and the documentation', () => {

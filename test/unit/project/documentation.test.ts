@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { anchorOf } from '../../../docs/.vitepress/anchor.ts';
 import type { ColumnType, ValueShape } from '../../../src/format/types/contract.ts';
 import { columnTypes } from '../../../src/format/types/registry.ts';
 import { filesBelow, readProjectFile, root } from './source-files.ts';
@@ -14,13 +15,6 @@ const pages = [
   })),
   ...filesBelow('docs', '.md'),
 ];
-
-/** What GitHub makes of a heading. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
 
 const anchorsOf = (markdown: string): readonly string[] =>
   [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
