@@ -9,7 +9,7 @@ import { columnTypes } from '../../../src/format/types/registry.ts';
 import { filesBelow, readProjectFile, root } from './source-files.ts';
 
 const pages = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map((path) => ({
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].map((path) => ({
     path,
     text: readProjectFile(path),
   })),
