@@ -8,7 +8,7 @@ import type { SourceFile } from '../core/model.ts';
 import { localFiles } from '../input/sources/local-files.ts';
 import { plainFile, withRecords, type Origin } from './correction-records.ts';
 
-interface ReadCorrections {
+export interface ReadCorrections {
   readonly runId: number;
   readonly pipeline: string;
   readonly table: string;

@@ -11,7 +11,7 @@ import type { Paint } from '../paint.ts';
 import { askRejects, choosing } from './ask-rejects.ts';
 import { headLine, reasonText } from './list-rejects.ts';
 
-interface ShownReject extends RejectRow {
+export interface ShownReject extends RejectRow {
   readonly fields: readonly ShownField[] | null;
   readonly isCut: boolean;
 }
