@@ -46,23 +46,6 @@ afterAll(() => rm(project, { recursive: true, force: true }));
 
 it('is installed without a warning', () => expect(installed).not.toMatch(/^npm warn/m));
 
-it('its SBOM has every package of the bundle but those that docs/reference/versions.md names', async () => {
-  const { out } = await mustRun('npm', ['sbom', '--omit=dev', '--sbom-format', 'cyclonedx'], {
-    cwd: project,
-  });
-  const { components } = JSON.parse(out) as {
-    components: { group?: string; name: string; version: string }[];
-  };
-  const listed = new Set(
-    components.map(({ group, name, version }) => [group, `${name} ${version}`].filter(Boolean).join('/')),
-  );
-  const licences = await readFile(join(project, 'node_modules/sluice/dist/bundle/licences.txt'), 'utf8');
-  const bundled = licences.match(/^(?:@[\w.-]+\/)?[\w.-]+ \d+\.\d+\.\d+\S*$/gm)!;
-  expect(bundled.length).toBeGreaterThan(20);
-  const missing = bundled.filter((each) => !listed.has(each)).map((each) => each.split(' ')[0]);
-  expect(missing).toEqual(['bullmq', 'msgpackr', 'node-abort-controller', 'semver', 'tslib']);
-});
-
 it.each(['etl', 'sluice'])('is called %s, and says so', async (name) => {
   const help = await run('npx', [name, '--help'], { cwd: project });
   expect(help).toEqual({ exit: 0, err: '', out: expect.stringMatching(`^Usage: ${name} <command>`) });
