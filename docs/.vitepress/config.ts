@@ -110,7 +110,7 @@ export default defineConfig({
   router: { prefetchLinks: false },
   sitemap: { hostname: `${address.href}${version}/` },
   srcExclude: reports,
-  rewrites: { 'decisions/README.md': 'decisions/index.md' },
+  rewrites: { ':folder/README.md': ':folder/index.md' },
   markdown: {
     anchor: { slugify: anchorOf },
     config: asOnGitHub,
