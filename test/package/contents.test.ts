@@ -45,6 +45,7 @@ it('holds the compiled sources in few files, their types, the migrations, the pr
 const manifest = JSON.parse(readProjectFile('package.json')) as {
   readonly version: string;
   readonly scripts: object;
+  readonly dependencies: object;
   readonly publishConfig: { readonly tag?: string };
 };
 
@@ -66,6 +67,16 @@ it('would be published by one command', async () => {
   });
   // The person who publishes is logged in.
   expect(err).not.toMatch(/^npm (?:warn publish (?!This command requires you to be logged in)|error)/m);
+});
+
+it('has an SBOM that lists what is installed with it, and what is only in its bundle', async () => {
+  const { exit, out } = await run(posix.join(root, '.ci/sbom'), [inject('tarball')], { cwd: root });
+  expect(exit).toBe(0);
+  const { components } = JSON.parse(out) as { components: readonly { name: string; purl: string }[] };
+  const names = components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining([...Object.keys(manifest.dependencies), 'bullmq', 'tslib']));
+  expect(names.length).toBe(new Set(names).size);
+  for (const { purl } of components) expect(purl).toMatch(/^pkg:npm\/(?:%40)?[\w./-]+@\d/);
 });
 
 it('depends on nothing with a known weakness, and contains nothing, as far as the registry knows', async ({
