@@ -129,14 +129,8 @@ export const offerWaiting = (queues: Queues, queueName: string, pipeline: string
     const [next] = delayed
       .filter((job) => job.attemptsStarted > 0 && isUntouched(job) && pipelineOf(job.data) === pipeline)
       .toSorted((one, other) => one.timestamp - other.timestamp);
-    if (next === undefined) return;
-    // An older one whose time has come is next by itself; a job that is offered would overtake it.
-    const due = (await ask((bull) => bull.getJobs(['prioritized', 'wait'], 0, waitingSeen - 1))).filter(
-      Boolean,
-    );
-    if (due.some((job) => pipelineOf(job.data) === pipeline && job.timestamp < next.timestamp)) return;
     // Its time may have come meanwhile.
-    await next.promote().catch(() => undefined);
+    await next?.promote().catch(() => undefined);
   });
 
 const listedStates = [

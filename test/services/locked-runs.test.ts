@@ -51,25 +51,23 @@ describe.each(queueKinds)('runs of a locked pipeline, with the queue in $kind', 
     const jobs: string[] = [];
     for (let count = 0; count < 12; count += 1) jobs.push(await put('one'));
     const behind = await put('two');
+    const begin = performance.now();
     await workers.start();
     await until(() => endedOf(behind) !== undefined);
     const tries = (): readonly Line[] => linesOf('the run waits').filter(({ code }) => code !== undefined);
     const first = tries().length;
     await until(() => tries().length >= first + 2);
     expect(new Set(tries().map(({ job }) => job))).toEqual(new Set([jobs[0]]));
-    // Each of the others was taken from the queue once.
+    // Each of the others was taken from the queue, and put back.
     const waiting = linesOf('the run waits').filter(({ code }) => code === undefined);
-    expect(waiting.map(({ job }) => job)).toEqual(jobs.slice(1));
+    expect([...new Set(waiting.map(({ job }) => job))]).toEqual(jobs.slice(1));
     await database.query(`select pg_advisory_unlock(${key('one')})`);
     await until(() => jobs.every((job) => endedOf(job) !== undefined));
-    const ended = linesOf('run ended').map(({ job }) => job);
-    expect(new Set(ended)).toEqual(new Set([behind, ...jobs]));
-    expect(ended[0]).toBe(behind);
-    // A run whose minute was over, and that was taken while another one worked, waits at the end of the queue.
-    const inOrder = jobs.filter(
-      (job) => job === jobs[0] || linesOf('the run waits').filter((line) => line.job === job).length === 1,
-    );
-    expect(ended.filter((job) => inOrder.includes(job!))).toEqual(inOrder);
+    // A run that waits for a minute becomes due by itself, and may overtake one that is offered.
+    const isInTime = performance.now() - begin < 60_000;
+    const asSet = (ended: readonly unknown[]) => (isInTime ? ended : new Set(ended));
+    expect(linesOf('run ended')).toHaveLength(13);
+    expect(asSet(linesOf('run ended').map(({ job }) => job))).toEqual(asSet([behind, ...jobs]));
     // A run for a later time is not offered early.
     expect(endedOf(later)).toBeUndefined();
     expect(await queueState(place())).toMatchObject({ waiting: 0, delayed: 1 });
