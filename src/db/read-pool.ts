@@ -1,6 +1,7 @@
 // A few read-only connections for the page: opened on demand, reused, closed when idle.
 
 import { EtlError } from '../core/errors/errors.ts';
+import { createTurns } from '../core/turns.ts';
 import { schemaVersions } from './bookkeeping/migrate.ts';
 import { readOnlyPlainTables, readTrust, refuseStrange } from './bookkeeping/trust.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,26 +60,10 @@ const answers = async (client: Client): Promise<boolean> => {
   return isAnswered;
 };
 
-/** Lets `atOnce` callers work and up to `waitingMax` callers wait; refuses any others. */
-const createTurns = (atOnce: number, waitingMax: number) => {
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-  return {
-    take: async (): Promise<void> => {
-      if (busy < atOnce) return void (busy += 1);
-      if (waiting.length >= waitingMax) throw new EtlError('ETL_PAGE_BUSY');
-      return new Promise<void>((resolve) => void waiting.push(resolve));
-    },
-    give: (): void => {
-      const next = waiting.shift();
-      if (next === undefined) busy -= 1;
-      else next();
-    },
-  };
-};
-
 export const createReadPool = (options: ReadPoolOptions): ReadPool => {
-  const turns = createTurns(options.connectionsMax, options.waitingMax);
+  const inTurn = createTurns(options.connectionsMax, (waiting) => {
+    if (waiting >= options.waitingMax) throw new EtlError('ETL_PAGE_BUSY');
+  });
   const idle = createIdle(options.idleMs);
   let found: ServerAddress | undefined;
 
@@ -101,14 +86,7 @@ export const createReadPool = (options: ReadPoolOptions): ReadPool => {
     }
   };
   return {
-    read: async (read) => {
-      await turns.take();
-      try {
-        return await use(read);
-      } finally {
-        turns.give();
-      }
-    },
+    read: (read) => inTurn(() => use(read)),
     close: idle.close,
   };
 };

@@ -4,23 +4,6 @@ import pMap from 'p-map';
 
 export const filesAtOnceMax = 16;
 
-/** Gives works of several callers their turns: at most `atOnce` of them at a time. */
-export const createTurns = (atOnce = filesAtOnceMax) => {
-  let free = atOnce;
-  const waiting: (() => void)[] = [];
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((begin) => void waiting.push(begin));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
-};
-
 /** Undefined: the file was not begun, because another file failed. */
 type Outcome<Result> = { readonly result: Result } | { readonly error: unknown } | undefined;
 

@@ -5,8 +5,9 @@ import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { askTogether } from '../../db/ask-together.ts';
 import { EtlError } from '../../core/errors/errors.ts';
-import { createTurns, withFilesAtOnce } from '../../input/sources/at-once.ts';
+import { filesAtOnceMax, withFilesAtOnce } from '../../input/sources/at-once.ts';
 import { stopSignal } from '../../core/stop.ts';
+import { createTurns, type InTurn } from '../../core/turns.ts';
 import type { RunSettings } from '../options.ts';
 import { unmarked, untilSettled } from './arrival.ts';
 import { askedFiles } from './asked-files.ts';
@@ -45,8 +46,6 @@ type Planning = Pick<RunSettings, 'workingDirectory'> & Partial<Pick<RunSettings
 
 /** Holds nothing back: every error of a file is thrown. */
 const holdsNothing: Holder = { held: [], holds: () => false };
-
-type InTurn = ReturnType<typeof createTurns>;
 
 /** Reads the beginnings of files. `unread`: files that cannot be read, and are held back. */
 const planBatch = async (
@@ -130,7 +129,7 @@ export const planSources = async (
   holderFor: (table: SourceTableSpec) => Holder = () => holdsNothing,
 ): Promise<readonly PlannedTable[]> => {
   const sources = spec.tables.filter((table) => table.kind === 'source');
-  const inTurn = createTurns();
+  const inTurn = createTurns(filesAtOnceMax);
   return withFilesAtOnce(
     sources,
     (table) => planTable(table, planning, spec.varied, sieveFor, holderFor(table), inTurn),

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTurns, filesAtOnceMax, withFilesAtOnce } from '../../../../src/input/sources/at-once.ts';
+import { filesAtOnceMax, withFilesAtOnce } from '../../../../src/input/sources/at-once.ts';
 
 const numbers = Array.from({ length: 10 * filesAtOnceMax }, (_, index) => index);
 
@@ -41,24 +41,5 @@ describe('withFilesAtOnce', () => {
     });
     await expect(failing).rejects.toThrow('file 3');
     expect(begun.length).toBeLessThan(2 * filesAtOnceMax);
-  });
-});
-
-describe('createTurns', () => {
-  it('lets no more work at a time than its bound, also after a failure', async () => {
-    const inTurn = createTurns(3);
-    const seen = { now: 0, most: 0, done: 0 };
-    const works = numbers.map((number) =>
-      inTurn(async () => {
-        seen.now += 1;
-        seen.most = Math.max(seen.most, seen.now);
-        await slowly(number);
-        seen.now -= 1;
-        seen.done += 1;
-        if (number % 5 === 0) throw new Error(`file ${number}`);
-      }),
-    );
-    await Promise.allSettled(works);
-    expect(seen).toEqual({ now: 0, most: 3, done: numbers.length });
   });
 });
