@@ -10,7 +10,7 @@
 // test/fault/publish-waits.test.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client } from '../db/client.ts';
+import type { Client } from '../db/client.ts';
 import { askTogether } from '../db/ask-together.ts';
 import { lockSpace } from '../db/connect/advisory-keys.ts';
 import { lockStates } from '../db/retry.ts';

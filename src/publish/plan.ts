@@ -1,6 +1,6 @@
 // Chooses a strategy for each table of a run, and records what was published.
 
-import { type Client } from '../db/client.ts';
+import type { Client } from '../db/client.ts';
 import { askTogether } from '../db/ask-together.ts';
 import type { Query } from '../db/sql.ts';
 import { foreseenColumns } from './alter/changes.ts';

@@ -3,9 +3,9 @@
 import { resolve } from 'node:path';
 import { currentEpoch, readEpoch } from '../ledger/run/epoch.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
-import { migrate } from '../db/bookkeeping/migrate.ts';
-import { isComplete, type Trust } from '../db/bookkeeping/trust.ts';
-import { type Client } from '../db/client.ts';
+import { migrateBeside } from '../db/bookkeeping/migrate.ts';
+import type { Trust } from '../db/bookkeeping/trust.ts';
+import type { Client } from '../db/client.ts';
 import { askTogether } from '../db/ask-together.ts';
 import { runSessionName } from '../db/connect/session-names.ts';
 import { setDurableCommits } from '../db/session/session-settings.ts';
@@ -147,10 +147,10 @@ export const coordinate = async <Looked>(
   if (isRetry) await endOldSessions({ client, address });
   const lockAndLook = () =>
     askTogether(client, () => [takeLock({ client, address, spec }, isRetry), readEpoch(client), look()]);
-  const prepareSession = () => [setDurableCommits(client), migrate(client, seen)] as const;
-  const [[, trust], [isAtOnce, epoch, looked]] = isComplete(seen)
-    ? await askTogether(client, () => [askTogether(client, prepareSession), lockAndLook()])
-    : [await askTogether(client, prepareSession), await lockAndLook()];
+  const [, [trust, [isAtOnce, epoch, looked]]] = await askTogether(client, () => [
+    setDurableCommits(client),
+    migrateBeside(client, seen, lockAndLook),
+  ]);
   return {
     context: await createContext(prepared, client, epoch ?? (await currentEpoch(client)), trust),
     looked: isAtOnce ? looked : await look(),

@@ -2,10 +2,9 @@
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient, type Client } from '../db/client.ts';
-import { askTogether } from '../db/ask-together.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
-import { migrate } from '../db/bookkeeping/migrate.ts';
-import { isComplete, readTrust, refuseUntrusted } from '../db/bookkeeping/trust.ts';
+import { migrate, migrateBeside } from '../db/bookkeeping/migrate.ts';
+import { readTrust } from '../db/bookkeeping/trust.ts';
 import { silentLogger } from '../core/logger.ts';
 import { findServer } from '../run/find-server.ts';
 import { findSite, type FoundSite, type Site } from './find-site.ts';
@@ -35,13 +34,9 @@ export const openFoundSite = async (
 ): Promise<Site> => {
   const namespace = await withClient(address, async (client) => {
     await refuseSharedSessions(client, address);
-    const seen = await readTrust(client);
-    refuseUntrusted(seen);
-    const remember = () =>
-      queueNames.length > 0 ? rememberQueueNames(client, queueNames) : Promise.resolve();
-    const [trust] = isComplete(seen)
-      ? await askTogether(client, () => [migrate(client, seen), remember()])
-      : [await migrate(client, seen), await remember()];
+    const [trust] = await migrateBeside(client, await readTrust(client), async () => {
+      if (queueNames.length > 0) await rememberQueueNames(client, queueNames);
+    });
     const name = await backend.namespaceOf(client);
     await backend.prepare(client, trust);
     await backend.claim(client, name);

@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { EtlError } from '../../core/errors/errors.ts';
 import { advisoryKeys } from '../connect/advisory-keys.ts';
+import { askTogether } from '../ask-together.ts';
 import { ensureSchema, withTransaction, type Client } from '../client.ts';
 import type { Query } from '../sql.ts';
 import { otherShape, readTrust, refuseOtherShape, refuseUntrusted, type Trust } from './trust.ts';
@@ -69,4 +70,22 @@ export const migrate = async (client: Client, seen?: Trust): Promise<Trust> => {
     return trust;
   }
   return withTransaction(client, () => applyMissing(client, files));
+};
+
+/** True if the bookkeeping can be used at once. It may still lack migrations that keep its shape. */
+const isComplete = (trust: Trust): boolean => trust.isThere && otherShape(trust).length === 0;
+
+/**
+ * Migrates, and calls `ask` beside it, or after it if a migration may change the tables that `ask`
+ * needs. Errors: those of `migrate` and `ask`.
+ */
+export const migrateBeside = async <Asked>(
+  client: Client,
+  seen: Trust,
+  ask: () => Promise<Asked>,
+): Promise<readonly [Trust, Asked]> => {
+  refuseUntrusted(seen);
+  return isComplete(seen)
+    ? askTogether(client, () => [migrate(client, seen), ask()])
+    : [await migrate(client, seen), await ask()];
 };

@@ -230,9 +230,6 @@ export const otherShape = ({ shape }: Trust): readonly string[] => [
   ...bookkeepingShape.filter((line) => !shape.includes(line)).map((line) => `etl.${line} is gone`),
 ];
 
-/** True if the bookkeeping can be used at once. It may still lack migrations that keep its shape. */
-export const isComplete = (trust: Trust): boolean => trust.isThere && otherShape(trust).length === 0;
-
 export const refuseOtherShape = (trust: Trust): void => {
   const problems = otherShape(trust);
   if (problems.length > 0) throw untrusted(trust, problems, strangeHint);

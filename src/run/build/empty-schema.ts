@@ -1,6 +1,6 @@
 // Drops the tables of the build schema, except new tables into which rows were loaded directly.
 
-import { type Client } from '../../db/client.ts';
+import type { Client } from '../../db/client.ts';
 import { askTogether } from '../../db/ask-together.ts';
 import { codeOf } from '../../core/errors/errors.ts';
 import { quoteName } from '../../db/sql.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../ledger/production/published-files.ts';
 import { publicationsOf } from '../../ledger/production/published-tables.ts';
 import type { Extent, SourceTableSpec } from '../../core/declaration.ts';
-import { type Client } from '../../db/client.ts';
+import type { Client } from '../../db/client.ts';
 import { askTogether } from '../../db/ask-together.ts';
 import { isFilled } from '../../db/rows.ts';
 import { quoteName } from '../../db/sql.ts';

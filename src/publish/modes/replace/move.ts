@@ -1,6 +1,6 @@
 // Moves built tables into production's schema, under temporary names beside the old tables.
 
-import { type Client } from '../../../db/client.ts';
+import type { Client } from '../../../db/client.ts';
 import { askTogether } from '../../../db/ask-together.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import { codeOf } from '../../../core/errors/errors.ts';

@@ -6,7 +6,7 @@
 // halves the query's work. Old tables are dropped after the commit, or kept in etl_kept. Proved by
 // test/modes/publish-locks.test.ts, "in one message".
 
-import { type Client } from '../../../db/client.ts';
+import type { Client } from '../../../db/client.ts';
 import { askTogether } from '../../../db/ask-together.ts';
 import { quoteName, quoteText } from '../../../db/sql.ts';
 import { declaredOn } from '../../table/attributes.ts';
