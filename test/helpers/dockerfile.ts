@@ -1,4 +1,4 @@
-// The instructions of the Dockerfile, stage by stage.
+// The instructions of a Dockerfile, stage by stage.
 
 import { readProjectFile } from '../unit/project/source-files.ts';
 
@@ -16,8 +16,8 @@ export interface Stage {
 export const saidBy = (stage: Stage, name: string): readonly string[] =>
   stage.instructions.filter((instruction) => instruction.name === name).map(({ text }) => text);
 
-export const readDockerfile = (): readonly Stage[] => {
-  const lines = readProjectFile('Dockerfile')
+export const readDockerfile = (path: string): readonly Stage[] => {
+  const lines = readProjectFile(path)
     .replace(/\\\n/g, ' ')
     .split('\n')
     .filter((line) => line.trim() !== '' && !line.startsWith('#'));

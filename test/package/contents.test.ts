@@ -31,9 +31,11 @@ const pages = [
   ...filesBelow('docs', '')
     .map(({ path }) => path)
     .filter((path) => !path.startsWith('docs/.vitepress/')),
+  'docker-compose.yml',
+  ...filesBelow('examples', '').map(({ path }) => path),
 ];
 
-it('holds the compiled sources in few files, their types, the migrations, the program, the licence and the documentation', () => {
+it('holds the compiled sources in few files, their types, the migrations, the program, the licence, the documentation and its examples', () => {
   const programs = ['src/cli/etl.mjs', 'src/cli/sluice.mjs'];
   const own = ['LICENSE', 'package.json', ...programs, 'dist/index.d.cts'];
   const expected = [...own, ...pages, ...declarations, ...doors, ...migrations];

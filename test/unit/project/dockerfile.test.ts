@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { readDockerfile, saidBy } from '../../helpers/dockerfile.ts';
 import { readProjectFile, root } from './source-files.ts';
 
-const stages = readDockerfile();
+const stages = readDockerfile('Dockerfile');
 const [build, final] = stages as [(typeof stages)[number], (typeof stages)[number]];
 const allowed = readProjectFile('.dockerignore')
   .split('\n')
