@@ -19,6 +19,7 @@ import { dirname, join, relative } from 'node:path';
 import { codeOf } from '../../core/errors/errors.ts';
 import { type Account, firstClosed, mayEnter, mayRead, permissionsOf } from './account.ts';
 import { ifPresent, makeOpenDirectory } from './files.ts';
+import { programIn } from './programs.ts';
 
 interface Link {
   readonly source: string;
@@ -73,7 +74,7 @@ const isReadyInPlace = async (packageDirectory: string, account: Account | undef
   try {
     await makeLinks(packageDirectory);
     await makeExecutable(packageDirectory);
-    await access(join(packageDirectory, 'native', 'bin', 'postgres'), constants.X_OK);
+    await access(programIn(join(packageDirectory, 'native'), 'postgres'), constants.X_OK);
   } catch (error) {
     const code = codeOf(error);
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false;

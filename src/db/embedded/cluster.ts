@@ -37,6 +37,9 @@ export interface Cluster {
 /** User and database have the same name, because that is psql's default. */
 export const userName = 'etl';
 
+/** On Windows, an administrator cannot run single-user mode, which creates our own database. */
+export const databaseName = process.platform === 'win32' ? 'postgres' : userName;
+
 export const rootsDirectory = '/var/lib/sluice';
 
 export const dataName = 'database';
@@ -111,8 +114,10 @@ const initialise = async (programs: Programs, work: string, password: string): P
     '--no-instructions',
   ];
   await runProgram(programs, 'initdb', init, work);
-  const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
-  await runProgram(programs, 'postgres', single, work, `create database ${userName};\n`);
+  if (databaseName !== 'postgres') {
+    const single = ['--single', '-F', '-c', 'exit_on_error=on', '-D', data, 'postgres'];
+    await runProgram(programs, 'postgres', single, work, `create database ${databaseName};\n`);
+  }
   // Uses `include`, because include_if_exists would ignore an unreadable file. Uses O_NOFOLLOW,
   // because we may be root in another user's directory.
   const flag = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);

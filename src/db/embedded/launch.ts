@@ -44,13 +44,16 @@ export const settled = async (directory: string): Promise<Postmaster | undefined
 
 const readyOrEnded = async (child: ChildProcess, directory: string): Promise<Postmaster | undefined> => {
   const deadline = Date.now() + embeddedStartTimeoutMs;
-  while (child.exitCode === null && child.signalCode === null) {
+  for (;;) {
+    const hasEnded = child.exitCode !== null || child.signalCode !== null;
     const found = await findPostmaster(directory);
-    if (found?.pid === child.pid && found?.status === 'ready') return found;
+    // On Windows the child is pg_ctl, which ends once the server is ready.
+    const isChild = process.platform === 'win32' || found?.pid === child.pid;
+    if (isChild && found?.status === 'ready') return found;
+    if (hasEnded) return undefined;
     if (Date.now() > deadline) throw notReady();
     await sleep(embeddedPollIntervalMs);
   }
-  return undefined;
 };
 
 /**

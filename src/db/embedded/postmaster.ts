@@ -1,7 +1,7 @@
 // Reads postmaster.pid, in which a PostgreSQL server writes its pid and status.
 
 import { readFile, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, normalize } from 'node:path';
 
 import { ifPresent } from './files.ts';
 import { answers } from './port.ts';
@@ -17,15 +17,15 @@ export interface Postmaster {
 
 /**
  * Parses postmaster.pid, whose format is in PostgreSQL's src/include/utils/pidfile.h. Ignores a
- * single-user server, which writes a negative pid.
+ * single-user server, which writes a negative pid. On Windows, PostgreSQL writes slashes in paths.
  */
-export const parsePostmaster = (text: string): Postmaster | undefined => {
+export const parsePostmaster = (text: string, asPath = normalize): Postmaster | undefined => {
   const lines = text.split('\n');
   const pid = /^\d+$/.test(lines[0] ?? '') && lines.length > 1 ? Number(lines[0]) : 0;
   if (pid === 0) return undefined;
   return {
     pid,
-    directory: lines[1] ?? '',
+    directory: asPath(lines[1] ?? ''),
     port: Number(lines[3] ?? 0) || 0,
     status: (lines[7] ?? '').trim(),
   };

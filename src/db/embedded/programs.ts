@@ -14,6 +14,10 @@ export interface Programs {
   readonly account: Account | undefined;
 }
 
+/** The path of a program below `native`, the package's directory. */
+export const programIn = (native: string, name: string, platform: string = process.platform): string =>
+  join(native, 'bin', platform === 'win32' ? `${name}.exe` : name);
+
 /** The programs' environment, without our secrets: SQL can read the server's environment. */
 const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
@@ -38,7 +42,7 @@ export const runProgram = async (
   cwd: string,
   input = '',
 ): Promise<void> => {
-  const child = spawn(join(programs.native, 'bin', name), args, options(programs, cwd));
+  const child = spawn(programIn(programs.native, name), args, options(programs, cwd));
   // A program may end before it has read all input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
@@ -53,10 +57,19 @@ export const spawnServer = async (
   directory: string,
   logFile: string,
 ): Promise<ChildProcess> => {
+  // PostgreSQL refuses an administrator's rights, which pg_ctl takes from the server on Windows.
+  if (process.platform === 'win32') {
+    const args = ['start', '-w', '-D', directory, '-l', logFile];
+    return spawn(programIn(programs.native, 'pg_ctl'), args, {
+      ...options(programs, directory),
+      windowsHide: true,
+      stdio: 'ignore',
+    });
+  }
   // The server inherits the open log, because its user may not be able to reach the file.
   const log = openOwn(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
-    const child = spawn(join(programs.native, 'bin', 'postgres'), ['-D', directory], {
+    const child = spawn(programIn(programs.native, 'postgres'), ['-D', directory], {
       ...options(programs, directory),
       detached: true,
       windowsHide: true,

@@ -11,6 +11,7 @@ import { prepareBinaries } from './binaries.ts';
 import {
   type Cluster,
   createCluster,
+  databaseName,
   dataName,
   readCluster,
   rootsDirectory,
@@ -79,7 +80,7 @@ const describe = (
   startedNow: boolean,
 ): EmbeddedServer => ({
   etlDirectory,
-  url: `postgres://${userName}:${cluster.password}@${host}:${port}/${userName}`,
+  url: `postgres://${userName}:${cluster.password}@${host}:${port}/${databaseName}`,
   directory: cluster.directory,
   logFile: logFileOf(etlDirectory),
   pid,

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { chooseAccount } from '../../../../src/db/embedded/account.ts';
 import { prepareBinaries } from '../../../../src/db/embedded/binaries.ts';
+import { programIn } from '../../../../src/db/embedded/programs.ts';
 import { findPackage, platformName } from '../../../../src/db/embedded/server.ts';
 
 const run = promisify(execFile);
@@ -130,6 +131,13 @@ describe('prepareBinaries', () => {
     expect(await versionOf(stdout.trim())).toContain('PostgreSQL');
   });
 });
+
+it.each([
+  ['linux', 'postgres'],
+  ['win32', 'postgres.exe'],
+])('programIn on %s', (platform, name) =>
+  expect(programIn('native', 'postgres', platform)).toBe(join('native', 'bin', name)),
+);
 
 describe('findPackage', () => {
   it('says what to install when there is no package for the platform', () =>

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, win32 } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -25,6 +25,11 @@ it.each([
   ['a single-user server', '-42\n/d\n', undefined],
   ['anything else', 'hello\nworld\n', undefined],
 ])('parsePostmaster %s', (_, text, found) => expect(parsePostmaster(text)).toEqual(found));
+
+it('parsePostmaster on Windows, where PostgreSQL writes slashes', () =>
+  expect(parsePostmaster(pidFile(42, 'C:/my project/.etl/database'), win32.normalize)).toMatchObject({
+    directory: 'C:\\my project\\.etl\\database',
+  }));
 
 const deadPid = async (): Promise<number> => {
   const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
