@@ -4,7 +4,7 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { readdir, stat, readFile } from 'node:fs/promises';
 import { createRequire, SourceMap, type SourceMapping } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, normalize, relative, resolve, sep } from 'node:path';
 import type * as Jiti from 'jiti';
 import { composed } from '../core/characters.ts';
 import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
@@ -26,12 +26,13 @@ interface Original {
   readonly column: number | undefined;
 }
 
-const framePattern = /((?:\/|[A-Z]:\\)[^()]+?):(\d+):(\d+)\)?$/;
+const framePattern = /((?:\/|[A-Z]:[\\/])[^()]+?):(\d+):(\d+)\)?$/;
 
 const framesOf = (error: Error): readonly Frame[] =>
   (error.stack ?? '').split('\n').flatMap((text) => {
     const [, path, line, column] = framePattern.exec(text) ?? [];
-    return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
+    // On Windows, jiti names files with slashes.
+    return path === undefined ? [] : [{ path: normalize(path), line: Number(line), column: Number(column) }];
   });
 
 const transpile = async (file: string, source: string): Promise<string> => {
@@ -73,7 +74,7 @@ const originalOf = async (frame: Frame): Promise<Original | undefined> => {
 const thrownAt = async (thrown: Error, file: string): Promise<string | undefined> => {
   const frames = framesOf(thrown);
   const isTheirs = (path: string): boolean =>
-    path.startsWith(`${dirname(file)}/`) && !path.includes('/node_modules/');
+    path.startsWith(dirname(file) + sep) && !path.includes(`${sep}node_modules${sep}`);
   const frame = frames.find(({ path }) => path === file) ?? frames.find(({ path }) => isTheirs(path));
   if (frame === undefined) return undefined;
   const original = await originalOf(frame);

@@ -7,6 +7,10 @@ export const mark = '\uf8ff';
 
 const glob = /[*?{}()[\]!@+]/;
 
+/** On Windows, backslashes separate directories, and thus do not escape characters of a glob. */
+export const withSlashes = (path: string, platform: string = process.platform): string =>
+  platform === 'win32' ? path.replaceAll('\\', '/') : path;
+
 /**
  * Returns the directory that the author wrote before the first value of a parameter.
  *
@@ -28,7 +32,9 @@ export const confinementOf = (
   varied: readonly string[] | undefined,
   workingDirectory: string,
 ): string | undefined => {
-  const [first, ...others] = (varied ?? []).map((one) => writtenDirectory(path, one, glob));
+  const [first, ...others] = (varied ?? []).map((one) =>
+    writtenDirectory(withSlashes(path), withSlashes(one), glob),
+  );
   if (first === undefined) return undefined;
   const shortest = others.reduce((one, other) => (other.length < one.length ? other : one), first);
   return resolve(workingDirectory, shortest);

@@ -6,7 +6,7 @@ import { isAbsolute, relative, resolve, join } from 'node:path';
 import { escapePath, isDynamicPattern, glob, type FileSystemAdapter } from 'tinyglobby';
 import { EtlError, codeOf, messageOf } from '../../core/errors/errors.ts';
 import { withFilesAtOnce } from './at-once.ts';
-import { confinementOf, isBelow } from './confine.ts';
+import { confinementOf, isBelow, withSlashes } from './confine.ts';
 import type { Listed, Listing } from './contract.ts';
 import { isUnfinished } from './name-matcher.ts';
 import { irregularKind, versionIn } from './read-file.ts';
@@ -81,13 +81,16 @@ const watchedFileSystem = (unreadable: Unreadable[]): FileSystemAdapter => {
 const splitPattern = (pattern: string): { readonly base: string; readonly rest: string } => {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
-  const base = parts.slice(0, first).join('/');
+  const base = parts
+    .slice(0, first)
+    .map((part) => `${part}/`)
+    .join('');
   // `!(` is glob syntax. A plain `!` is escaped: it would match all other files.
   const rest = parts
     .slice(first)
     .join('/')
     .replace(/^!(?!\()/, '\\!');
-  return { base: base === '' && first > 0 ? '/' : base, rest };
+  return { base, rest };
 };
 
 /** Finds the files of a glob. Follows links, but a link to a directory above itself only once. */
@@ -156,14 +159,15 @@ const expand = async (
   const there = await lookAt(path, failedAt);
   // The name of an existing file is not a glob, even if the name has a star.
   if (there?.isFile()) return [path];
-  const isGlob = isDynamicPattern(pattern);
+  const slashed = withSlashes(pattern);
+  const isGlob = isDynamicPattern(slashed);
   if (there !== undefined && !isGlob) return [path];
-  const escaped = escapePath(pattern);
+  const escaped = escapePath(slashed);
   const asName = inEitherForm(escaped);
   const found = asName === escaped ? [] : await crawl(asName, workingDirectory, failedAt);
   if (found.length > 0 || !isGlob) return found;
-  const all = await crawl(inEitherForm(pattern), workingDirectory, failedAt);
-  return all.filter((file) => !isUnfinished(file, pattern));
+  const all = await crawl(inEitherForm(slashed), workingDirectory, failedAt);
+  return all.filter((file) => !isUnfinished(withSlashes(file), slashed));
 };
 
 /** True if a file was removed after it was listed. A link that leads nowhere is still there. */

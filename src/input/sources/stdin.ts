@@ -1,8 +1,8 @@
 // Standard input as a source: its data is written to an unnamed file, and read from there.
 
-import { createHash, type Hash } from 'node:crypto';
-import { closeSync, openSync, write as writeTo } from 'node:fs';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { createHash, randomUUID, type Hash } from 'node:crypto';
+import { closeSync, openSync, rmSync, write as writeTo } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
@@ -15,8 +15,8 @@ import { lookAtFile, readRange } from './read-file.ts';
 
 const location = '-';
 
-/** Threads find the file's descriptor in Node's environment data under this key. */
-const descriptorKey = 'sluice: file of standard input';
+/** Threads find the file's path in Node's environment data under this key. */
+const pathKey = 'sluice: file of standard input';
 
 const spaceCheckBytes = 64 * 1024 * 1024;
 /** Free space left for other programs: this much, or a twentieth of a small file system. */
@@ -25,13 +25,16 @@ const spaceLeftBytes = 1024 * 1024 * 1024;
 const write = promisify(writeTo);
 
 /** Opens a file and removes its name, so that its space is freed even if the process is killed. */
-const openUnnamed = async (): Promise<number> => {
-  const directory = await mkdtemp(join(tmpdir(), 'sluice-stdin-'));
-  try {
-    return openSync(join(directory, 'stdin'), 'wx+', 0o600);
-  } finally {
-    await rm(directory, { recursive: true });
+const openUnnamed = (): { readonly fd: number; readonly path: string } => {
+  const path = join(tmpdir(), `sluice-stdin-${randomUUID()}`);
+  const fd = openSync(path, 'wx+', 0o600);
+  if (process.platform !== 'win32') {
+    rmSync(path);
+    return { fd, path: `/dev/fd/${fd}` };
   }
+  // On Windows, no path leads to a descriptor's file, so the file keeps its name.
+  process.once('exit', () => rmSync(path, { force: true }));
+  return { fd, path };
 };
 
 const refuseFull = async (table: string): Promise<void> => {
@@ -61,19 +64,19 @@ const fill = async (fd: number, hash: Hash, table: string): Promise<number> => {
 };
 
 interface Kept extends FileVersion {
-  readonly fd: number;
+  readonly path: string;
 }
 
 const keep = async ({ table, name }: NamedFile, { signal }: Access): Promise<Kept> => {
   if (isatty(0)) throw new EtlError('ETL_STDIN_TERMINAL', { table });
-  const fd = await openUnnamed();
+  const { fd, path } = openUnnamed();
   const hash = createHash('sha256');
   try {
     if (signal !== undefined) addAbortSignal(signal, process.stdin);
     const bytes = await fill(fd, hash, table);
-    setEnvironmentData(descriptorKey, fd);
+    setEnvironmentData(pathKey, path);
     // The fingerprint has no time: the same data, piped again, must have the same fingerprint.
-    return { fd, bytes, fingerprint: `${bytes}:${hash.digest('hex')}` };
+    return { path, bytes, fingerprint: `${bytes}:${hash.digest('hex')}` };
   } catch (cause) {
     closeSync(fd);
     signal?.throwIfAborted();
@@ -87,11 +90,9 @@ const keep = async ({ table, name }: NamedFile, { signal }: Access): Promise<Kep
 /** Standard input can be read once, so all runs and tables of a process share the file. */
 let kept: Promise<Kept> | undefined;
 
-const pathOf = (fd: number): string => `/dev/fd/${fd}`;
-
 const look: Source['look'] = async (file, access) => {
-  const { fd, ...version } = await (kept ??= keep(file, access));
-  const { head } = await lookAtFile(pathOf(fd));
+  const { path, ...version } = await (kept ??= keep(file, access));
+  const { head } = await lookAtFile(path);
   return { ...version, head };
 };
 
@@ -109,7 +110,7 @@ export const stdin: Source = {
   isShared: false,
   open: (file, _access, start, end, blockBytes) => {
     // Never undefined: src/run/prepare.ts refuses standard input in other processes.
-    const fd = getEnvironmentData(descriptorKey) as number;
-    return readRange({ ...file, location: pathOf(fd) }, start, end, blockBytes);
+    const path = getEnvironmentData(pathKey) as string;
+    return readRange({ ...file, location: path }, start, end, blockBytes);
   },
 };
