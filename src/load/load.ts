@@ -28,20 +28,18 @@ const piecesWaiting = 1;
 const followTables = (
   { report }: LoadWork,
   { tables }: LoadPlan,
-  files: readonly SourceFile[],
+  filesById: ReadonlyMap<number, SourceFile>,
   chunks: readonly LoadedChunkRow[],
 ): ReadonlyMap<string, TableProgress> =>
-  new Map(
-    tables.map(({ table: { name } }) => {
-      const own = files.filter((file) => file.table === name);
-      return [name, followTable(name, own, chunks, report.emit)];
-    }),
-  );
+  new Map(tables.map(({ table: { name } }) => [name, followTable(name, filesById, chunks, report.emit)]));
+
+const byId = (files: readonly SourceFile[]): ReadonlyMap<number, SourceFile> =>
+  new Map(files.map((file) => [file.id, file]));
 
 interface Loading {
   readonly work: LoadWork;
   readonly plan: LoadPlan;
-  readonly files: readonly SourceFile[];
+  readonly filesById: ReadonlyMap<number, SourceFile>;
   readonly progress: ReadonlyMap<string, TableProgress>;
   readonly loaders: Pool<Loader>;
   readonly memory: Pool<SharedArrayBuffer>;
@@ -129,7 +127,7 @@ const loadFile = async (
 };
 
 const jobWork = (loading: Loading): ServeOptions['load'] => {
-  const filesById = new Map(loading.files.map((file) => [file.id, file]));
+  const { filesById } = loading;
   const { abort, drain } = loading.work;
   return async (job, leave) => {
     leave.throwIfAborted();
@@ -149,6 +147,7 @@ export const withSegmentWork = async <T>(
   plan: LoadPlan,
   files: readonly SourceFile[],
   chunks: readonly LoadedChunkRow[],
+  missing: readonly Segment[],
   use: (options: ServeOptions, seconds: () => ReadonlyMap<string, number>) => Promise<T>,
   over?: Client,
   // A helper must not judge files: it may be the only process that cannot read them.
@@ -157,9 +156,9 @@ export const withSegmentWork = async <T>(
   const { client, queues, drain, report } = work;
   const workers = over === undefined ? work.workers : 1;
   const { address, lease, chunkBytes } = plan;
-  const progress = followTables(work, plan, files, chunks);
+  const filesById = byId(files);
+  const progress = followTables(work, plan, filesById, chunks);
   const seconds = () => new Map([...progress].map(([name, one]) => [name, one.seconds()]));
-  const missing = missingSegments(files, chunks);
   const all = { missing, files, workers, workersMax: workers, chunkBytes };
   const memory = createPieceMemory(workers + piecesWaiting, Math.min(chunkBytes, streamChunkBytesMax));
   const threads = createReadingThreads(Math.min(1, sharedFiles(all).size));
@@ -168,7 +167,17 @@ export const withSegmentWork = async <T>(
   try {
     const { loaders, close } = await openLoaders(plan, size);
     try {
-      const load = jobWork({ work, plan, files, progress, loaders, memory, threads, chunksOf, holdsBack });
+      const load = jobWork({
+        work,
+        plan,
+        filesById,
+        progress,
+        loaders,
+        memory,
+        threads,
+        chunksOf,
+        holdsBack,
+      });
       const outside = whenLost(client, address);
       const trace = report.trace();
       return await use(
@@ -271,18 +280,18 @@ export const loadMissing = async (
   if (missing.length === 0) {
     // A process that was killed right after its last commit has left that job in the queue.
     await queue?.emptied;
-    followTables(work, plan, files, chunks);
+    followTables(work, plan, byId(files), chunks);
     return new Map();
   }
   const tables = plan.tables.map(({ table }) => table);
   const counts = countsOf(files, chunks);
   // A resumed run that is over its reject limit stops here, before it collects more rejects.
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
-  const division = { missing, files, tables, workers, workersMax: workersMaxOf(work), chunkBytes };
+  // Made here: as part of the function below, all ranges would stay in memory until everything is loaded.
+  const batches = divide({ missing, files, tables, workers, workersMax: workersMaxOf(work), chunkBytes });
   const over = queue === undefined && loadsBriefly(plan, missing) ? client : undefined;
   const { hold, judge, judgeError } = collectBad(files, holdsBack);
   const load = async (options: ServeOptions, secondsOf: () => ReadonlyMap<string, number>) => {
-    const batches = divide(division);
     await (queue === undefined ? loadInTurn(options, batches) : queue.workOff(options, batches));
     judge();
     if (queue === undefined) return { seconds: secondsOf() };
@@ -291,7 +300,7 @@ export const loadMissing = async (
     proof.catch(() => undefined);
     return { seconds: secondsOf(), proof };
   };
-  const loading = withSegmentWork(work, plan, files, chunks, load, over, hold);
+  const loading = withSegmentWork(work, plan, files, chunks, missing, load, over, hold);
   const { seconds, proof } = await loading.catch(judgeError);
   await proof;
   return seconds;

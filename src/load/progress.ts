@@ -17,23 +17,26 @@ export interface TableProgress {
   readonly seconds: () => number;
 }
 
+/** If a file's end is unknown, its stored size is used. It may be less than the decoded header. */
+const sizeOf = ({ dataByte, dataEnd, bytes: stored }: SourceFile): number =>
+  Math.max(0, (dataEnd ?? stored) - dataByte);
+
 export const followTable = (
   table: string,
-  files: readonly SourceFile[],
+  filesById: ReadonlyMap<number, SourceFile>,
   chunks: readonly LoadedChunkRow[],
   emit: (event: RunEvent) => void,
 ): TableProgress => {
-  const filesById = new Map(files.map((file) => [file.id, file]));
-  const loaded = chunks.filter(({ fileId }) => filesById.has(fileId));
-  // If a file's end is unknown, its stored size is used. It may be less than the decoded header.
-  const sizes = new Map(
-    files.map(({ id, dataByte, dataEnd, bytes: stored }) => [
-      id,
-      Math.max(0, (dataEnd ?? stored) - dataByte),
-    ]),
-  );
-  const endUnknown = new Set(files.flatMap(({ id, dataEnd }) => (dataEnd === null ? [id] : [])));
-  let bytesTotal = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const loaded = chunks.filter(({ fileId }) => filesById.get(fileId)!.table === table);
+  // Sizes that became known while loading. A run may have 100,000 files, so the others are computed.
+  const sizes = new Map<number, number>();
+  const endUnknown = new Set<number>();
+  let bytesTotal = 0;
+  for (const file of filesById.values()) {
+    if (file.table !== table) continue;
+    bytesTotal += sizeOf(file);
+    if (file.dataEnd === null) endUnknown.add(file.id);
+  }
   let bytes = loaded.reduce((sum, { start, end }) => sum + end.byte - start, 0);
   let counts = loaded.reduce<Counts>(addCounts, noCounts);
   let reportedAt = -Infinity;
@@ -61,8 +64,9 @@ export const followTable = (
       if (performance.now() - reportedAt >= progressIntervalMs) report();
     },
     endAt: (fileId, byte) => {
-      const size = byte - filesById.get(fileId)!.dataByte;
-      bytesTotal += size - sizes.get(fileId)!;
+      const file = filesById.get(fileId)!;
+      const size = byte - file.dataByte;
+      bytesTotal += size - (sizes.get(fileId) ?? sizeOf(file));
       sizes.set(fileId, size);
     },
     segmentDone: (fileId) => {

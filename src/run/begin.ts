@@ -50,29 +50,25 @@ const filesAtOnce = 2_000;
 type NewRunFile = PlannedTable['files'][number];
 type Inserted = Pick<SourceFile, 'id' | 'table' | 'ordinal'>;
 
-/** Gives planned files their ids: a second list of 100,000 files would take as much memory again. */
-const asStored = (
-  files: readonly NewRunFile[],
-  rows: readonly Inserted[],
-  run: Pick<SourceFile, 'runId' | 'runStarted'>,
-): readonly SourceFile[] => {
+/** Returns the ids of files in their order. */
+const idsOf = (files: readonly NewRunFile[], rows: readonly Inserted[]): readonly number[] => {
   const ids = new Map(rows.map(({ id, table, ordinal }) => [`${ordinal} ${table}`, id]));
-  return files.map((file) => Object.assign(file, { id: ids.get(`${file.ordinal} ${file.table}`)!, ...run }));
+  return files.map(({ ordinal, table }) => ids.get(`${ordinal} ${table}`)!);
 };
 
-/** Inserts the files from this place on. */
+/** Inserts the files from this place on, and returns their ids. */
 const insertOthers = async (
   { client }: Pick<Work, 'client'>,
   runId: number,
   files: readonly NewRunFile[],
   from: number,
-): Promise<readonly Inserted[]> => {
-  const rows: Inserted[] = [];
+): Promise<readonly number[]> => {
+  const ids: number[] = [];
   for (let at = from; at < files.length; at += filesAtOnce) {
-    const inserted = await runQuery(client, insertFiles({ id: runId }, files.slice(at, at + filesAtOnce)));
-    rows.push(...inserted.rows);
+    const some = files.slice(at, at + filesAtOnce);
+    ids.push(...idsOf(some, (await runQuery(client, insertFiles({ id: runId }, some))).rows));
   }
-  return rows;
+  return ids;
 };
 
 /** `lost`: tables whose files are all forgotten, together with the rows loaded from them. */
@@ -176,9 +172,12 @@ const insertNewRun = (
       await createTrustedLandings(context, planned);
     }
     const { id: runId, generation, runStarted } = inserted!.rows[0];
-    const rows = [...first.rows, ...(await insertOthers(context, runId, files, filesAtOnce))];
+    const ids = idsOf(files.slice(0, filesAtOnce), first.rows);
+    const all = [...ids, ...(await insertOthers(context, runId, files, filesAtOnce))];
     await runQuery(client, ending);
-    return { lease: { runId, epoch, generation }, files: asStored(files, rows, { runId, runStarted }) };
+    // A second list of 100,000 files would take as much memory again.
+    const stored = files.map((file, at) => Object.assign(file, { id: all[at]!, runId, runStarted }));
+    return { lease: { runId, epoch, generation }, files: stored };
   });
 };
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { currentEpoch } from '../ledger/run/epoch.ts';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
+import { missingSegments } from '../ledger/run/resume.ts';
 import { withClient, type Client } from '../db/client.ts';
 import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { EtlError } from '../core/errors/errors.ts';
@@ -105,7 +106,8 @@ export const loadForWorker = async (
     const plan = await withRoomForCorrections(client, declared);
     const chunks = await loadedChunks(client, latest.id);
     await backend.claim(client, namespace);
-    await withSegmentWork(context, plan, files, chunks, async (serving) => {
+    const missing = missingSegments(files, chunks);
+    await withSegmentWork(context, plan, files, chunks, missing, async (serving) => {
       const service = await serveQueue(checkingFiles(serving, files));
       try {
         while (!context.drain?.aborted && (await isLoading(client, plan.lease)))

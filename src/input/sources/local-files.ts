@@ -30,7 +30,9 @@ const problem = (location: string): string | undefined => {
 async function* list(listing: Listing): AsyncGenerator<Listed, void> {
   // Imported only here, because loading threads open files and never list them.
   const { listFiles } = await import('./list-files.ts');
-  yield* await listFiles(listing);
+  const files = (await listFiles(listing)).toReversed();
+  // Forgets each file: there may be 100,000 of them.
+  while (files.length > 0) yield files.pop()!;
 }
 
 /** Some file systems keep times in steps of 2 s: another change in a step may leave no trace. */

@@ -45,8 +45,11 @@ const withFile = async <T>(path: string, use: (handle: FileHandle) => Promise<T>
   }
 };
 
+/** Joins texts to one piece of memory: V8 keeps the parts of a template, and a run may have 100,000 files. */
+const inOne = (...texts: readonly (string | bigint)[]): string => texts.join(':');
+
 export const versionIn = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
-  `${size}:${mtimeNs}`;
+  inOne(size, mtimeNs);
 
 const lookInto = async (handle: FileHandle): Promise<Look> => {
   const stats = await handle.stat({ bigint: true });
@@ -58,8 +61,8 @@ const lookInto = async (handle: FileHandle): Promise<Look> => {
   const end =
     sampleBytes === bytes ? first : await readFully(handle, Buffer.alloc(sampleBytes), bytes - sampleBytes);
   hash.update(end);
-  const fingerprint = `${versionIn(stats)}:${hash.digest('hex')}`;
-  return { bytes, fingerprint, head: first, last: end.at(-1), touched: `${stats.ino}:${stats.ctimeNs}` };
+  const fingerprint = inOne(versionIn(stats), hash.digest('hex'));
+  return { bytes, fingerprint, head: first, last: end.at(-1), touched: inOne(stats.ino, stats.ctimeNs) };
 };
 
 /** Takes constant time: the fingerprint has size, modification time, and hashes of both ends. */

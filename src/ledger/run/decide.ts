@@ -49,6 +49,10 @@ export const fileKey = ({
 }: Pick<NewFile, 'table' | 'source' | 'location' | 'member'>): string =>
   JSON.stringify([table, source, location, member]);
 
+/** As `fileKey` of the files of one table. Most files share the text of their location with it. */
+export const placeKey = ({ location, member }: Pick<NewFile, 'location' | 'member'>): string =>
+  member === null ? location : `${location}\0${member}`;
+
 export const isSameFile = (one: NewFile, other: NewFile): boolean =>
   fileKey(one) === fileKey(other) && one.fingerprint === other.fingerprint && one.reading === other.reading;
 

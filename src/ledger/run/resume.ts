@@ -3,9 +3,13 @@
 import type { Position, Segment, SourceFile } from '../../core/model.ts';
 import type { LoadedChunkRow } from './ledger.ts';
 
-const missingOf = (file: SourceFile, chunks: readonly LoadedChunkRow[]): readonly Segment[] => {
+const missingOf = (
+  file: SourceFile,
+  first: Position,
+  chunks: readonly LoadedChunkRow[],
+): readonly Segment[] => {
   const missing: Segment[] = [];
-  let at: Position = { byte: file.dataByte, line: file.dataLine, record: 1 };
+  let at = first;
   for (const { start, end } of chunks) {
     if (start > at.byte) missing.push({ fileId: file.id, start: at, byteEnd: start });
     if (end.byte > at.byte) at = end;
@@ -26,5 +30,11 @@ export const missingSegments = (
     if (known === undefined) chunksOf.set(chunk.fileId, [chunk]);
     else known.push(chunk);
   }
-  return files.flatMap((file) => missingOf(file, chunksOf.get(file.id) ?? []));
+  // Files of one table usually have the same header: their data begins at one position, kept once.
+  let first: Position = { byte: 0, line: 1, record: 1 };
+  return files.flatMap((file) => {
+    const { id, dataByte: byte, dataLine: line } = file;
+    if (byte !== first.byte || line !== first.line) first = { byte, line, record: 1 };
+    return missingOf(file, first, chunksOf.get(id) ?? []);
+  });
 };

@@ -5,7 +5,7 @@
 // that file, renamed. So two files may swap names, and a new file may take the name of a moved
 // file. Proved by test/modes/moved-files.test.ts.
 
-import { fileKey } from '../../ledger/run/decide.ts';
+import { placeKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import { moveFiles, type MovedFile } from '../../ledger/production/moved-files.ts';
 import {
@@ -120,7 +120,7 @@ const findMoves = async (
 export class Sightings {
   /** Ids of versions whose files are listed. `moves` adds the renamed files. */
   readonly listed: number[] = [];
-  /** Has `fileKey` as key, because two locations may list the same file. */
+  /** Has `placeKey` as key, because two locations may list the same file. */
   readonly unsettled = new Map<string, Unsettled>();
   readonly #settled = new Set<number>();
 
@@ -138,7 +138,7 @@ export class Sightings {
       return true;
     }
     if (version !== undefined) this.listed.push(version.id);
-    this.unsettled.set(fileKey(file), { file, version });
+    this.unsettled.set(placeKey(file), { file, version });
     return false;
   }
 

@@ -18,6 +18,7 @@ import type { Access } from '../../input/sources/contract.ts';
 import { cutOff, isSeekable, trailerError, withBytes, type InputFile } from '../../input/input.ts';
 import { growing } from './arrival.ts';
 import { readHead } from './file-head.ts';
+import type { SourceFile } from '../../core/model.ts';
 import type { Found } from './found-files.ts';
 import { isOfFile, type PlannedFile } from './held-files.ts';
 import { textColumns } from './planned-table.ts';
@@ -69,15 +70,20 @@ const endOf = async (
 type Draft = { -readonly [Key in keyof PlannedFile]: PlannedFile[Key] };
 
 /**
- * What is known of a file before it is read. Written out, and filled in later: V8 keeps an object that
- * several others are spread into as a dictionary, which has four times the size.
+ * What is known of a file before it is read. Written out, and filled in later, also with what the run
+ * gives it: V8 keeps an object that several others are spread into as a dictionary, which has four
+ * times the size.
  */
 const draftOf = (
   { table, source, location, member, part, name, bytes, fingerprint, decoding }: LookedAt['stored'],
   touched: LookedAt['touched'],
-  reading: number,
+  { reading, group }: Pick<Found, 'reading' | 'group'>,
   constants: NewFile['constants'],
-): Draft => ({
+): Draft & Pick<SourceFile, 'id' | 'runId' | 'runStarted' | 'ordinal'> => ({
+  id: 0,
+  runId: 0,
+  runStarted: '',
+  ordinal: 0,
   table,
   source,
   location,
@@ -99,16 +105,17 @@ const draftOf = (
   touched,
   misfit: undefined,
   isOpen: undefined,
+  group,
 });
 
 const planFile = async (
   table: ReadTable,
-  reading: number,
+  found: Found,
   { stored, head, last, touched }: LookedAt,
   access: Access,
   notReady: EtlError | undefined,
 ): Promise<PlannedFile> => {
-  const planned = draftOf(stored, touched, reading, table.source.constants);
+  const planned = draftOf(stored, touched, found, table.source.constants);
   planned.misfit = notReady;
   if (notReady !== undefined) return planned;
   try {
@@ -150,7 +157,7 @@ export const planFound = async (
   try {
     return await withFilesAtOnce(
       storedFiles(table.name, { source, file, member }, access),
-      (one) => planFile(table, reading, one, access, waiting ?? growing(declared, found, one.stored)),
+      (one) => planFile(table, found, one, access, waiting ?? growing(declared, found, one.stored)),
       membersAtOnce,
     );
   } catch (cause) {

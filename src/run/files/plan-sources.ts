@@ -1,6 +1,6 @@
 // Lists the files of each table, and reads the beginning of files that may be needed.
 
-import { fileKey } from '../../ledger/run/decide.ts';
+import { placeKey } from '../../ledger/run/decide.ts';
 import type { NewFile } from '../../ledger/run/ledger.ts';
 import type { PipelineSpec, SourceTableSpec } from '../../core/declaration.ts';
 import { askTogether } from '../../db/ask-together.ts';
@@ -19,25 +19,20 @@ import { planFound } from './plan-file.ts';
 import { stagingColumns, type PlannedTable } from './planned-table.ts';
 import { takeEverything, type Judging, type Sieve } from './sieve.ts';
 
-interface GroupedFile {
-  readonly file: PlannedFile;
-  readonly group: string;
-}
-
 /**
- * Returns the planned files. Fails if two globs match the same member of an archive. Errors:
+ * Fails if two globs match the same member of an archive: nothing else is listed twice. Errors:
  * ETL_FILE_OPTIONS.
  */
-const eachOnce = (found: readonly GroupedFile[]): readonly PlannedFile[] => {
-  const seen = new Map<string, GroupedFile>();
-  for (const one of found) {
-    const { file, group } = one;
-    const key = fileKey(file);
+const eachOnce = (found: readonly PlannedFile[]): readonly PlannedFile[] => {
+  const seen = new Map<string, PlannedFile>();
+  return found.filter((file) => {
+    if (file.member === null) return true;
+    const key = placeKey(file);
     const first = seen.get(key);
-    if (first === undefined) seen.set(key, one);
-    else if (first.file.reading !== file.reading) throw twiceFound(file.table, file.name, first.group, group);
-  }
-  return [...seen.values()].map(({ file }) => file);
+    if (first === undefined) seen.set(key, file);
+    else if (first.reading !== file.reading) throw twiceFound(file.table, file.name, first.group, file.group);
+    return first === undefined;
+  });
 };
 
 type SieveFor = (table: SourceTableSpec, holder: Holder) => Sieve | Promise<Sieve>;
@@ -55,15 +50,15 @@ const planBatch = async (
   { holds }: Holder,
   sharing: (file: PlannedFile) => PlannedFile,
   inTurn: InTurn,
-): Promise<{ readonly read: readonly GroupedFile[]; readonly unread: ReadonlySet<Found> }> => {
+): Promise<{ readonly read: readonly PlannedFile[]; readonly unread: ReadonlySet<Found> }> => {
   await untilSettled(table, found, signal);
   const waiting = await unmarked(table, found, signal);
   const unread = new Set<Found>();
-  const planOne = async (one: Found): Promise<readonly GroupedFile[]> => {
-    const { source, file, member = null, reading, group } = one;
+  const planOne = async (one: Found): Promise<readonly PlannedFile[]> => {
+    const { source, file, member = null, reading } = one;
     try {
       const planned = await inTurn(() => planFound(table, one, signal, waiting.get(one)));
-      return planned.map((each) => ({ file: sharing(each), group }));
+      return planned.map(sharing);
     } catch (error) {
       const named = { ...file, table: table.name, source: source.name, member, reading, fingerprint: null };
       if (!(error instanceof EtlError) || !holds(named, error)) throw error;
@@ -95,21 +90,22 @@ const planTable = async (
   };
   const holder = table.staging === 'text' ? withOneHeader(table, holderOfTable) : holderOfTable;
   const sieve = await sieveFor(table, holder);
-  const needed: GroupedFile[] = [];
+  const needed: PlannedFile[] = [];
   let some: Found | undefined;
   for await (const batch of inBatches(foundFiles(table, { workingDirectory, varied, signal }))) {
     const open = (await sieve.open?.(batch)) ?? batch.keys();
     const opened = [...open].map((place) => batch[place]!);
     const { read, unread } = await planBatch(table, opened, signal, holder, sharing, inTurn);
     some ??= batch.find((one) => !unread.has(one));
-    const places = await sieve.take(read.map(({ file }) => file));
+    const places = await sieve.take(read);
     for (const place of places) needed.push(read[place]!);
     if (unread.size > 0) await sieve.keep?.([...unread]);
   }
   const { unneeded, ...intake } = await sieve.end();
   const files = eachOnce(
-    unneeded === undefined ? needed : needed.filter(({ file }) => !unneeded.has(fileKey(file))),
-  ).map((file, ordinal) => Object.assign(file, { ordinal }));
+    unneeded === undefined ? needed : needed.filter((file) => !unneeded.has(placeKey(file))),
+  ) as readonly PlannedTable['files'][number][];
+  for (const [ordinal, file] of files.entries()) Object.assign(file, { ordinal });
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
   // A text staging table gets its columns from a file, even if no file has to be loaded.
   const isShaped = files.length > 0 || table.staging !== 'text' || some === undefined;

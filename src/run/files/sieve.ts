@@ -62,8 +62,6 @@ export interface Intake {
   readonly moved: readonly MovedFile[];
 }
 
-type FileKey = string;
-
 export interface Sieve {
   /**
    * Called before files are opened. Returns the indexes of files to open and pass to `take`;
@@ -75,10 +73,10 @@ export interface Sieve {
   /** Keeps the rows of files that could not be read, and are held back. */
   readonly keep?: (files: readonly Found[]) => Promise<void>;
   /**
-   * `unneeded`: files that `take` returned, although the complete listing shows that they need not
+   * `unneeded`: files, by `placeKey`, that `take` returned, although the complete listing shows that they need not
    * be loaded.
    */
-  readonly end: () => Promise<Intake & { readonly unneeded?: ReadonlySet<FileKey> }>;
+  readonly end: () => Promise<Intake & { readonly unneeded?: ReadonlySet<string> }>;
 }
 
 export interface Judging extends Work, Pick<RunSettings, 'allowShrink'> {

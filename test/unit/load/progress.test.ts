@@ -39,7 +39,8 @@ const counts = { records: 1, copied: 1, rejected: 0, filtered: 0 };
 const follow = (files: readonly SourceFile[], loadedBytes = 0) => {
   const events: RunEvent[] = [];
   const chunk = { fileId: 2, start: 100, end: { byte: 100 + loadedBytes, line: 3, record: 2 }, ...counts };
-  const progress = followTable('t', files, loadedBytes === 0 ? [] : [chunk], (event) => events.push(event));
+  const byId = new Map(files.map((file) => [file.id, file]));
+  const progress = followTable('t', byId, loadedBytes === 0 ? [] : [chunk], (event) => events.push(event));
   const timesLoaded = (): number => events.filter(({ type }) => type === 'loaded').length;
   const last = () => events.findLast((event) => event.type === 'progress')!;
   return { progress, timesLoaded, last };
