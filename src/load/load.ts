@@ -287,11 +287,11 @@ export const loadMissing = async (
   const counts = countsOf(files, chunks);
   // A resumed run that is over its reject limit stops here, before it collects more rejects.
   rejectsAllowed(plan, [...counts.keys()], (name) => counts.get(name) ?? noCounts);
-  // Made here: as part of the function below, all ranges would stay in memory until everything is loaded.
-  const batches = divide({ missing, files, tables, workers, workersMax: workersMaxOf(work), chunkBytes });
+  const division = { missing, files, tables, workers, workersMax: workersMaxOf(work), chunkBytes };
   const over = queue === undefined && loadsBriefly(plan, missing) ? client : undefined;
   const { hold, judge, judgeError } = collectBad(files, holdsBack);
   const load = async (options: ServeOptions, secondsOf: () => ReadonlyMap<string, number>) => {
+    const batches = divide(division);
     await (queue === undefined ? loadInTurn(options, batches) : queue.workOff(options, batches));
     judge();
     if (queue === undefined) return { seconds: secondsOf() };
