@@ -14,7 +14,7 @@ import { busyWorkers, divide, isBrief, isOneJob, isSmall, sharedFiles } from './
 import type { FileSegment, Loader, LoadListener } from './chunk/loader.ts';
 import { collectBad, type HoldsBack } from './files-held.ts';
 import { loadedTable, type LoadPlan, type LoadWork } from './load-plan.ts';
-import { followTable, type TableProgress } from './progress.ts';
+import { followTables, type TableProgress } from './progress.ts';
 import { rejectsAllowed } from './rejects-allowed.ts';
 import { callsFunctions, openLoaders } from './thread/loader-pool.ts';
 import { loadStream } from './thread/load-stream.ts';
@@ -24,14 +24,6 @@ import { createReadingThreads, type ReadingThreads } from './thread/reading-thre
 
 /** Pieces read ahead. A piece is read much faster than loaded (docs/benchmarks/findings.md). */
 const piecesWaiting = 1;
-
-const followTables = (
-  { report }: LoadWork,
-  { tables }: LoadPlan,
-  filesById: ReadonlyMap<number, SourceFile>,
-  chunks: readonly LoadedChunkRow[],
-): ReadonlyMap<string, TableProgress> =>
-  new Map(tables.map(({ table: { name } }) => [name, followTable(name, filesById, chunks, report.emit)]));
 
 const byId = (files: readonly SourceFile[]): ReadonlyMap<number, SourceFile> =>
   new Map(files.map((file) => [file.id, file]));
@@ -157,7 +149,7 @@ export const withSegmentWork = async <T>(
   const workers = over === undefined ? work.workers : 1;
   const { address, lease, chunkBytes } = plan;
   const filesById = byId(files);
-  const progress = followTables(work, plan, filesById, chunks);
+  const progress = followTables(plan, filesById, chunks, report.emit);
   const seconds = () => new Map([...progress].map(([name, one]) => [name, one.seconds()]));
   const all = { missing, files, workers, workersMax: workers, chunkBytes };
   const memory = createPieceMemory(workers + piecesWaiting, Math.min(chunkBytes, streamChunkBytesMax));
@@ -280,7 +272,7 @@ export const loadMissing = async (
   if (missing.length === 0) {
     // A process that was killed right after its last commit has left that job in the queue.
     await queue?.emptied;
-    followTables(work, plan, byId(files), chunks);
+    followTables(plan, byId(files), chunks, work.report.emit);
     return new Map();
   }
   const tables = plan.tables.map(({ table }) => table);

@@ -6,6 +6,7 @@ import type { Counts, SourceFile } from '../core/model.ts';
 import type { RunEvent } from '../core/run-event.ts';
 import { secondsSince } from '../core/amounts.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
+import type { LoadPlan } from './load-plan.ts';
 
 export interface TableProgress {
   /** Adds decoded bytes and records; negative numbers when a chunk was rolled back. */
@@ -78,3 +79,11 @@ export const followTable = (
     seconds: () => seconds,
   };
 };
+
+export const followTables = (
+  { tables }: LoadPlan,
+  filesById: ReadonlyMap<number, SourceFile>,
+  chunks: readonly LoadedChunkRow[],
+  emit: (event: RunEvent) => void,
+): ReadonlyMap<string, TableProgress> =>
+  new Map(tables.map(({ table: { name } }) => [name, followTable(name, filesById, chunks, emit)]));
