@@ -1,5 +1,7 @@
 // Records an attempt to run that failed before its server was asked for anything.
 
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { EtlError } from '../core/errors/errors.ts';
 import type { Receiver } from '../core/notification.ts';
 import { silentLogger } from '../core/logger.ts';
@@ -18,9 +20,13 @@ const runningServer = async ({ io, databaseUrl }: GivenServer) => {
   return resolveServer({ ...given, etlDirectory });
 };
 
-/** A name mistyped on a terminal would be listed as failing until it is pruned. */
-const isTypo = ({ stderr }: Io, { code }: EtlError): boolean =>
-  code === 'ETL_PIPELINE_UNKNOWN' && stderr.isTTY === true;
+/** A name or path mistyped on a terminal would be listed as failing until it is pruned. */
+const isTypo = ({ stderr, workingDirectory }: Io, { code, details }: EtlError): boolean => {
+  if (stderr.isTTY !== true) return false;
+  if (code !== 'ETL_PIPELINE_FILE') return code === 'ETL_PIPELINE_UNKNOWN';
+  const file = resolve(workingDirectory, String(details['file']));
+  return statSync(file, { throwIfNoEntry: false })?.isFile() !== true;
+};
 
 /** Records the failure, where somebody who did not see this output looks. Prints if it cannot. */
 export const recordEarly = async (

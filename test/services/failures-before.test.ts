@@ -3,10 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { column, csv, definePipeline, enqueue, queueState, runPipeline, schedule } from '../../src/index.ts';
+import { main } from '../../src/cli/main.ts';
 import { failureOf } from '../helpers/failure.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 import { forgetRuns } from '../helpers/server.ts';
 import { until, useWorkers } from '../helpers/workers.ts';
+import { fakeIo } from '../unit/cli/fake-io.ts';
 
 const { files, database, etl } = usePipelineRuns();
 const place = () => ({ databaseUrl: database.url, redis: false }) as const;
@@ -77,6 +79,23 @@ describe('a plain run', () => {
       await runPipeline(define('early', 'here.csv'), place());
       expect((await etl('status')).out).not.toContain(code);
       expect((await etl('runs')).out).toContain(code);
+    },
+  );
+
+  it.each(['gone', 'pipelines/gone.ts', 'folder/gone.ts', 'pipelines'])(
+    'of %s, mistyped on a terminal, is not recorded, and of a scheduler it is',
+    async (typed) => {
+      file('good', 'here.csv');
+      await runPipeline(define('good', 'here.csv'), place());
+      const env = { ETL_PIPELINES: `${files.directory}/pipelines`, DATABASE_URL: database.url };
+      const args = ['run', typed.includes('pipelines') ? `${files.directory}/${typed}` : typed];
+      for (const [isTTY, failures] of [
+        [true, 0],
+        [false, 1],
+      ] as const) {
+        expect(await main(args, fakeIo({ stderr: { isTTY }, env }))).not.toBe(0);
+        expect(await kept()).toHaveLength(failures);
+      }
     },
   );
 
