@@ -68,7 +68,7 @@ export const runBefore = (choice: Choice): number => {
     return refuse(
       spec.name,
       'no version is kept that is older than production',
-      `Newer versions are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback --list\` shows all.`,
+      `Newer versions are kept: \`--to ${newer.run}\` goes forward to one; \`etl rollback\` with \`--list\` shows all.`,
     );
   const changed = spec.tables.filter(
     ({ name, publish }) => tables.includes(name) && meaningOf(publish).takesParts,
@@ -76,7 +76,7 @@ export const runBefore = (choice: Choice): number => {
   const hint =
     changed.length > 0
       ? `Only tables that are replaced keep versions, with \`keep: 1\`. To undo a load of ${changed.map((table) => `${table.name}: ${undoOf(table)}`).join('; ')}.`
-      : 'Tables with `keep: 1` keep the version before each run; `etl rollback --list` shows what is kept.';
+      : 'Tables with `keep: 1` keep the version before each run; `etl rollback` with `--list` shows what is kept.';
   return refuse(spec.name, 'no earlier version is kept', hint);
 };
 
@@ -106,7 +106,7 @@ export const chooseVersions = (choice: Choice, to: number, ofRun: readonly Versi
     refuse(
       spec.name,
       `run ${to} has published none of ${tables.join(', ')}`,
-      '`etl rollback --list` shows what is kept.',
+      '`etl rollback` with `--list` shows what is kept.',
     );
   const isThere = ({ table, run }: Version): boolean =>
     inProduction.some((one) => one.table === table && one.run === run);

@@ -237,7 +237,7 @@ it('etl init --into writes the pipeline of a table that exists, and only of such
   expect(written).toMatchObject({
     exit: 0,
     out: expect.stringMatching(
-      /^app\.users: Name → name, Born → born\nWrote pipelines\/people\.ts/,
+      /^app\.users: Name → name, Born → born\nWrote (pipelines\/people\.ts)\. Look at it, then: npx etl plan \1, npx etl run \1\n$/,
     ) as string,
   });
   expect(await etl('run', path)).toMatchObject({ exit: 0 });

@@ -191,7 +191,7 @@ const writeInit = async (
   const file = resolve(io.workingDirectory, path);
   await writePipeline(file, await initText(settled, name, path), force);
   const shown = relative(io.workingDirectory, file);
-  const next = asCalled(`Wrote ${shown}. Look at it, then: etl preview ${shown}, etl run ${shown}`);
+  const next = asCalled(`Wrote ${shown}. Look at it, then: npx etl preview ${shown}, npx etl run ${shown}`);
   writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
 };
 
@@ -237,7 +237,10 @@ const writeForTable = async (
   const file = resolve(workingDirectory, path);
   const shown = relative(workingDirectory, file);
   await writePipeline(file, draft.text(shown), force);
-  writeLines([asCalled(`Wrote ${shown}. Look at it, then: etl plan ${shown}, etl run ${shown}`)], io.stdout);
+  writeLines(
+    [asCalled(`Wrote ${shown}. Look at it, then: npx etl plan ${shown}, npx etl run ${shown}`)],
+    io.stdout,
+  );
 };
 
 export const initCommand = command({
