@@ -56,6 +56,9 @@ const asOnGitHub = (markdown: MarkdownRenderer): void => {
       const { type, content } = token;
       // Code by indentation looks like any other, and is scrolled.
       if (type === 'code_block') Object.assign(token, { type: 'fence', info: 'text' });
+      // A picture is scrolled where the window is too narrow, also by keys.
+      if (type === 'inline' && /^!\[[^\]]*\]\([^)]*\)$/.test(content))
+        tokens[at - 1]?.attrSet('tabindex', '0');
       // An empty header cell is no header.
       if (type !== 'inline' || content !== '' || tokens[at - 1]?.type !== 'th_open') continue;
       tokens[at - 1]!.tag = 'td';
@@ -76,13 +79,15 @@ const itemOf = (path: string): DefaultTheme.SidebarItem => ({
   link: `/${path.replace(/(?:README)?\.md$/, '')}`,
 });
 
-const groupOf = (text: string, paths: readonly string[]): DefaultTheme.SidebarItem => ({
-  text,
-  items: paths
+const groupOf = (text: string, paths: readonly string[]): DefaultTheme.SidebarItem => {
+  const items = paths
     .filter((path) => path.endsWith('.md') && !reports.includes(path))
     .toSorted((one, other) => orderOf(one) - orderOf(other) || (one < other ? -1 : 1))
-    .map(itemOf),
-});
+    .map(itemOf);
+  // Only the group of the page that is open: all together are longer than any window. A group that is no link would be a
+  // button in a button.
+  return { text, collapsed: true, items, link: items[0]?.link, docFooterText: items[0]?.text };
+};
 
 /** The pages of a folder that is there. */
 const pagesOf = (folder: string): readonly string[] =>
@@ -95,8 +100,9 @@ const sidebar = [
   groupOf('Recipes', pagesOf('recipes')),
   groupOf('Reference', pagesOf('reference')),
   groupOf('Operations', pagesOf('operations')),
-  groupOf('Benchmarks', ['benchmarks.md', ...pagesOf('benchmarks')]),
+  groupOf('Benchmarks', ['comparison.md', 'benchmarks.md', ...pagesOf('benchmarks')]),
   groupOf('Decisions', pagesOf('decisions')),
+  groupOf('Inside', ['decoder.md', 'experiments.md', 'tests.md']),
 ].filter(({ items = [] }) => items.length > 0);
 
 export default defineConfig({

@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useBrowser } from '../helpers/browser.ts';
 import { useFiles } from '../helpers/files.ts';
@@ -45,7 +46,8 @@ beforeAll(async () => {
     else
       response
         .setHeader('content-type', kinds[extname(file)] ?? 'application/octet-stream')
-        .end(readFileSync(file));
+        .setHeader('content-encoding', 'gzip')
+        .end(gzipSync(readFileSync(file)));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -58,6 +60,12 @@ it('has a page for each of docs/, but for the reports that programs write', () =
   const written = filesBelow('docs', '.md').length - 2;
   expect(paths).toHaveLength(written);
   expect(paths).toEqual(expect.arrayContaining([home, `${home}decisions/`]));
+});
+
+it('the sidebar has every page', () => {
+  const page = readFileSync(fileOf(`${home}guide/rejects`)!, 'utf8');
+  const links = new Set(Array.from(page.matchAll(/\shref="([^"]+)"/g), ([, link]) => link!));
+  expect(paths.filter((path) => !links.has(path))).toEqual([]);
 });
 
 it('every link of every page leads to a page, an anchor that is there, a file, or the repository', () => {
@@ -96,6 +104,7 @@ it('no page is wider than a window of 360 pixels', async () => {
     viewport: { width: 360, height: 740 },
     reducedMotion: 'reduce',
   });
+  expect(await visit.axe()).toEqual([]);
   const wide: string[] = [];
   for (const path of paths) {
     await visit.go(path);
@@ -123,13 +132,13 @@ it('the search finds a page', async () => {
   await close();
 });
 
-it('the landing page needs at most 12 requests and 350 kB', async () => {
-  const visit = await open(`${origin}${home}`);
+it.each(['', 'guide/nightly-loads'])('/%s needs at most 10 requests and 110 kB, compressed', async (path) => {
+  const visit = await open(`${origin}${home}${path}`);
   await visit.page.waitForLoadState('networkidle');
   const sizes = await visit.page.evaluate<readonly number[]>(
     `performance.getEntries().filter((entry) => 'encodedBodySize' in entry).map((entry) => entry.encodedBodySize)`,
   );
-  expect(sizes.length).toBeLessThanOrEqual(12);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(350_000);
+  expect(sizes.length).toBeLessThanOrEqual(10);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(110_000);
   await visit.close();
 });
