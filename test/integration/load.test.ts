@@ -161,6 +161,14 @@ it('a table of several schemas needs its schema, unless one of them is public', 
   ]);
 });
 
+it.each([
+  ['app.users', 'users'],
+  ['fresh', 'fresh'],
+])('a file that is not there is missed for the table of --into %s', async (into, table) => {
+  const { exit, err } = await etl('load', 'none.csv', '--into', into);
+  expect([exit, err]).toEqual([1, expect.stringContaining(`table ${table}: no file matches none.csv`)]);
+});
+
 it('makes no schema: a dot in a name without quotes would be one', async () => {
   const file = files.write('in/users.csv', 'name\nAnn\n');
   const { exit, err } = await etl('load', file, '--into', 'users.csv');
@@ -171,7 +179,7 @@ it('a faulty record stops the load with its line, or is kept as a reject within 
   const file = files.write('in/users.csv', 'id,name\n1,Ann\nx,Bob\n');
   expect(await load(file)).toMatchObject({
     exit: 3,
-    err: expect.stringMatching(/ETL_REJECT_LIMIT[^]*in\/users\.csv:3/) as string,
+    err: expect.stringMatching(/ETL_REJECT_LIMIT[^]*in\/users\.csv:3[^]*`--reject-limit`/) as string,
   });
   expect(await users()).toEqual([]);
   expect(await load(file, '--reject-limit', '1')).toMatchObject({ exit: 0 });

@@ -105,7 +105,7 @@ export const runErrors = {
   ETL_REJECT_LIMIT: {
     message:
       '{subject}: {rejected} of {records} records{extent} rejected, the limit is {limit}; nothing was published:{examples}',
-    hint: 'Correct the file or the columns, or raise rejectLimit, then run again. `etl rejects list {run} --all` lists every rejected record.',
+    hint: 'Correct the file or the columns, or raise rejectLimit (`--reject-limit` of `etl load`), then run again. `etl rejects list {run} --all` lists every rejected record.',
     retry: 'never',
     exit: rejects,
   },

@@ -21,7 +21,7 @@ import { openInput, withBytes } from '../../input/input.ts';
 import { markedEncoding } from '../../input/encodings/marks.ts';
 import { asList, formatCount } from '../../core/wording.ts';
 
-export const draftTable = 'init';
+const draftTable = 'init';
 
 /** How the user says that the files are to be read; what is absent is found out. */
 export interface GivenReading extends GivenDialect {
@@ -32,6 +32,8 @@ export interface GivenReading extends GivenDialect {
 export type AskEncoding = (file: string, found: EncodingFound) => Promise<EncodingCandidate>;
 
 export interface InitReading {
+  /** The table that errors name. Default: `init`, because only the files tell which tables there will be. */
+  readonly table?: string | undefined;
   readonly workingDirectory: string;
   readonly allowPrivate: boolean;
   readonly given: GivenReading;
@@ -135,6 +137,7 @@ const settlerOf = (ask: AskEncoding | undefined) => {
 };
 
 interface Drafting {
+  readonly table: string;
   readonly access: Access;
   readonly given: GivenReading;
   readonly settle: ReturnType<typeof settlerOf>;
@@ -159,7 +162,7 @@ const draftFile = async (
   const readHead = (encoding: EncodingName): Promise<Buffer> =>
     withBytes({ ...file, encoding }, access, (read) => read(0, headerBytesMax));
   const raw = await readHead('utf-8');
-  const named = { table: draftTable, file: stored.name };
+  const named = { table: stored.table, file: stored.name };
   refuseContent(raw, named);
   let found: EncodingCandidate | undefined;
   const find = async (): Promise<EncodingCandidate> =>
@@ -206,11 +209,11 @@ const draftFound = async (
 ): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
   try {
-    for await (const file of storedFiles(draftTable, found, drafting.access))
+    for await (const file of storedFiles(drafting.table, found, drafting.access))
       drafts.push(await draftFile(file, location, drafting));
   } catch (cause) {
     if (cause instanceof EtlError) throw cause;
-    const details = { table: draftTable, file: found.file.name, problem: messageOf(cause) };
+    const details = { table: drafting.table, file: found.file.name, problem: messageOf(cause) };
     throw new EtlError('ETL_SOURCE_UNREADABLE', details, { cause });
   }
   return drafts;
@@ -227,16 +230,16 @@ export const listedNames = async (location: string, workingDirectory: string): P
 /** Reads the first bytes of all files. Errors: ETL_SOURCE_ENCODING, those of sources and decodings. */
 export const draftFiles = async (
   locations: readonly string[],
-  { workingDirectory, allowPrivate, given, askEncoding, signal }: InitReading,
+  { table = draftTable, workingDirectory, allowPrivate, given, askEncoding, signal }: InitReading,
 ): Promise<readonly DraftFile[]> => {
   const drafts: DraftFile[] = [];
   const settle = settlerOf(askEncoding);
   for (const location of locations) {
     const access = accessOf(location, allowPrivate, signal);
     const found: Found[] = [];
-    const spec = draftSpec(access.declared, plainDialect);
+    const spec = { ...draftSpec(access.declared, plainDialect), name: table };
     for await (const one of foundFiles(spec, { workingDirectory, signal })) found.push(one);
-    const drafting = { access, given, settle };
+    const drafting = { table, access, given, settle };
     drafts.push(...(await withFilesAtOnce(found, (one) => draftFound(one, location, drafting))).flat());
   }
   const seen = new Set<string>();

@@ -12,7 +12,7 @@ import { createSplitter } from '../../format/records/splitter.ts';
 import { openInput, withBytes } from '../../input/input.ts';
 import type { GivenDialect } from './delimiter.ts';
 import { otherDialects } from './dialect.ts';
-import { draftSpec, draftTable, type DraftFile } from './draft-files.ts';
+import { draftSpec, type DraftFile } from './draft-files.ts';
 import type { EncodingCandidate } from './encoding.ts';
 import { createTableEvidence, endGathering, observeBlock, type TableEvidence } from './observe.ts';
 
@@ -74,7 +74,7 @@ const observeFile = async (
   const { stored, encoding, access } = draft;
   const dialect = dialects.get(mannerOf(draft))!;
   const file = { ...stored, encoding: (encodings.get(stored.name) ?? encoding).encoding };
-  const named = { table: draftTable, file: stored.name };
+  const named = { table: stored.table, file: stored.name };
   const head = await withBytes(file, access, (read) => readHeader(read, dialect, named));
   const evidence = evidenceOf(head.names);
   if (evidence === undefined) return undefined;

@@ -197,7 +197,15 @@ export interface InitDraft {
  * input, which can be read only once; ETL_SOURCE_ENCODING; ETL_SOURCE_…, ETL_HEADER_….
  */
 export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
-  const { locations, workingDirectory, signal, askEncoding, allowPrivate = false, given = {} } = options;
+  const {
+    table,
+    locations,
+    workingDirectory,
+    signal,
+    askEncoding,
+    allowPrivate = false,
+    given = {},
+  } = options;
   if (locations.includes('-'))
     throw new EtlError('ETL_USAGE', {
       problem: 'stdin can be read only once, and files are read several times',
@@ -209,7 +217,7 @@ export const readForInit = async (options: InitOptions): Promise<InitDraft> => {
       problem: `${inQuotes(broken)} is not a valid address`,
       hint: 'See etl init --help.',
     });
-  const reading = { workingDirectory, allowPrivate, given, askEncoding, signal };
+  const reading = { table, workingDirectory, allowPrivate, given, askEncoding, signal };
   const files = await draftFiles(locations, reading);
   const drafts = await draftTables(files, given, options.rules ?? noRules, signal);
   const names = tableNames(drafts.map((draft) => draft.files.map((file) => file.name)));

@@ -53,9 +53,9 @@ export interface LoadDraft {
 }
 
 /** How init reads files, for `draftFiles` and `readForInit`. */
-const readingOf = (request: LoadRequest): InitReading => {
+const readingOf = (request: LoadRequest, { table }: Target): InitReading => {
   const { workingDirectory, allowPrivate, reading: given, askEncoding, signal } = request;
-  return { workingDirectory, allowPrivate, given, askEncoding, signal };
+  return { table, workingDirectory, allowPrivate, given, askEncoding, signal };
 };
 
 const sourceOf = async (files: readonly DraftFile[], request: LoadRequest): Promise<WrittenSource> => {
@@ -150,7 +150,7 @@ const prepareExisting = async (
   columns: readonly TargetColumn[],
   request: LoadRequest,
 ): Promise<{ readonly pairs: readonly Pair[]; readonly table: TableText }> => {
-  const files = await draftFiles(request.files, readingOf(request));
+  const files = await draftFiles(request.files, readingOf(request, target));
   const [{ header, dialect, stored }] = files as readonly [DraftFile];
   const hasHeader = dialect.header !== false;
   const pairs = pairFields(
@@ -191,7 +191,7 @@ const prepareExisting = async (
 const prepareNew = async (target: Target, request: LoadRequest) => {
   const { files, columns, key } = request;
   const rules = { ...columns, key };
-  const { tables } = await readForInit({ ...readingOf(request), locations: files, rules });
+  const { tables } = await readForInit({ ...readingOf(request, target), locations: files, rules });
   const [found, ...others] = tables;
   if (others.length > 0)
     throw new EtlError('ETL_USAGE', {

@@ -37,7 +37,7 @@ describe('errorLines', () => {
     expect(errorLines(error, plain, false)).toEqual([
       'error ETL_REJECT_LIMIT: table t: 2 of 9 records rejected, the limit is 0; nothing was published:',
       '  a.csv:3: type',
-      '  Correct the file or the columns, or raise rejectLimit, then run again. `etl rejects list 4 --all` lists every rejected record.',
+      '  Correct the file or the columns, or raise rejectLimit (`--reject-limit` of `etl load`), then run again. `etl rejects list 4 --all` lists every rejected record.',
     ]);
   });
 
