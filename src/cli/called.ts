@@ -6,7 +6,13 @@ import { basename } from 'node:path';
 export const programName = (): string =>
   basename(process.argv[1] ?? '', '.mjs') === 'sluice' ? 'sluice' : 'etl';
 
-/** Replaces `etl` where a text says what to type: another program may have that name. */
+/** What to type in a project: `npx etl db stop`. */
+export const npx = (command: string): string => `npx ${programName()} ${command}`;
+
+/**
+ * Replaces `etl` where help or an error says what to type: their texts are constants, and another
+ * program may have that name.
+ */
 export const asCalled = (text: string): string => {
   const name = programName();
   if (name === 'etl') return text;

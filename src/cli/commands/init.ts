@@ -8,7 +8,7 @@ import type { WrittenTable } from '../../tools/init/write-pipeline.ts';
 import type { InitDraft } from '../../tools/init/write-init.ts';
 import { inQuotes, plural } from '../../core/wording.ts';
 import { lossText } from '../../tools/loss.ts';
-import { asCalled } from '../called.ts';
+import { npx } from '../called.ts';
 import { command } from '../command.ts';
 import { databaseUrl, debug, fileArguments, standardOutput, textFlag, toggle } from '../inputs.ts';
 import { widthOf, type Io, type Output } from '../io.ts';
@@ -144,6 +144,9 @@ const sayReading = ({ stderr }: Io): (() => void) => {
   };
 };
 
+const nextText = (file: string, look: 'preview' | 'plan'): string =>
+  `Wrote ${file}. Look at it, then: ${npx(`${look} ${file}`)}, ${npx(`run ${file}`)}`;
+
 /** `prompt`: undefined if nobody can be asked. */
 const writeInit = async (
   io: Io,
@@ -191,8 +194,7 @@ const writeInit = async (
   const file = resolve(io.workingDirectory, path);
   await writePipeline(file, await initText(settled, name, path), force);
   const shown = relative(io.workingDirectory, file);
-  const next = asCalled(`Wrote ${shown}. Look at it, then: npx etl preview ${shown}, npx etl run ${shown}`);
-  writeLines(wrap(next, widthOf(io.stdout)), io.stdout);
+  writeLines(wrap(nextText(shown, 'preview'), widthOf(io.stdout)), io.stdout);
 };
 
 /** Writes the pipeline that fills an existing table, whose columns are what the table says. */
@@ -237,10 +239,7 @@ const writeForTable = async (
   const file = resolve(workingDirectory, path);
   const shown = relative(workingDirectory, file);
   await writePipeline(file, draft.text(shown), force);
-  writeLines(
-    [asCalled(`Wrote ${shown}. Look at it, then: npx etl plan ${shown}, npx etl run ${shown}`)],
-    io.stdout,
-  );
+  writeLines([nextText(shown, 'plan')], io.stdout);
 };
 
 export const initCommand = command({

@@ -8,7 +8,6 @@ import type { Receiver } from '../../core/notification.ts';
 import type { LoadedPipeline } from '../../pipeline/load-file.ts';
 import type { RunOptions } from '../../run/options.ts';
 import type { Tracer } from '../../report/tracer.ts';
-import { asCalled } from '../called.ts';
 import { command, EndWith, type Given } from '../command.ts';
 import {
   allowShrink,
@@ -84,7 +83,7 @@ const printSummary = async (
       : publishedLines(result, before, width, paint);
   const profile = result.profile ? ['', ...profileLines(result.profile, result, paint)] : [];
   const embedded = server.embedded ? ['', ...embeddedLines(paint)] : [];
-  io.stdout.write(asCalled([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join('')));
+  io.stdout.write([...lines, ...profile, ...embedded].map((line) => `${line}\n`).join(''));
 };
 
 /** Names the files held back, also with --quiet: they are why the exit code is not 0. */

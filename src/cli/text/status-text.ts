@@ -8,7 +8,7 @@ import { fileColumnsOf, tableColumns, type RunColumn } from '../../report/run-co
 import { hintOf, stateName } from '../../report/run-words.ts';
 import { formatDate, formatSeconds } from '../../core/amounts.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
-import { asCalled } from '../called.ts';
+import { npx } from '../called.ts';
 import type { Look } from '../command.ts';
 import { alignTitled, visibleLines, visibleText, wrap, wrapIndented, type Alignment } from '../layout.ts';
 import type { Paint, Style } from '../paint.ts';
@@ -88,7 +88,7 @@ export const heldFileLines = (held: readonly ListedHeld[], paint: Paint): string
   ]);
   return section(
     lines,
-    asCalled('Files held back, tried again when they have changed, or at once by npx etl reload:'),
+    `Files held back, tried again when they have changed, or at once by ${npx('reload')}:`,
   );
 };
 
@@ -185,7 +185,7 @@ export const runLines = (found: Omit<RunDetails, 'run'> & { run: RunShown }, loo
   const { paint, width } = look;
   const isCut = said > notices.length;
   const newest = isCut ? `the newest ${notices.length} of ${formatCount(said)} notices:` : 'notices:';
-  const hint = paint('yellow', asCalled(`See npx etl rejects list ${run.id} for the rejected records.`));
+  const hint = paint('yellow', `See ${npx(`rejects list ${run.id}`)} for the rejected records.`);
   return [
     ...headLines(run, found.traceId, paint),
     ...section(errorLines(found, look)),

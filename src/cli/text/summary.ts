@@ -5,6 +5,7 @@ import { strategyNamed } from '../../publish/modes/registry.ts';
 import { partitionsText } from '../../report/run-columns.ts';
 import { formatBytes, formatDate, formatRate, formatSeconds } from '../../core/amounts.ts';
 import { firstOf, formatCount, plural } from '../../core/wording.ts';
+import { npx } from '../called.ts';
 import { alignFitting, visibleText, wrapUnder, type Alignment } from '../layout.ts';
 import type { Paint } from '../paint.ts';
 
@@ -118,7 +119,7 @@ export const heldLines = ({ held = [] }: RunResult, width: number, paint: Paint)
   if (held.length === 0) return [];
   const more =
     held.length > heldShown
-      ? [`  … and ${formatCount(held.length - heldShown)} more: see npx etl status`]
+      ? [`  … and ${formatCount(held.length - heldShown)} more: see ${npx('status')}`]
       : [];
   return [
     '',
@@ -127,7 +128,7 @@ export const heldLines = ({ held = [] }: RunResult, width: number, paint: Paint)
       .slice(0, heldShown)
       .flatMap(({ code, problem }) => wrapUnder(visibleText(`  ${code}: ${problem}`), width, 4)),
     ...more,
-    ...wrapUnder('Each is tried again when it has changed; npx etl reload tries a file at once.', width, 2),
+    ...wrapUnder(`Each is tried again when it has changed; ${npx('reload')} tries a file at once.`, width, 2),
   ];
 };
 
@@ -136,13 +137,13 @@ const notes = ({ runId, tables, tests = [] }: RunResult, paint: Paint): string[]
   const rejected = sumOf(tables, 'rejected');
   return [
     ...(rejected > 0
-      ? [paint('yellow', `${plural(rejected, 'record')} rejected: see npx etl rejects list ${runId}.`)]
+      ? [paint('yellow', `${plural(rejected, 'record')} rejected: see ${npx(`rejects list ${runId}`)}.`)]
       : []),
     ...(warned.length > 0
       ? [
           paint(
             'yellow',
-            `${plural(warned.length, 'data test')} warned: ${firstOf(warned, 3).join('; ')}; see npx etl show ${runId}.`,
+            `${plural(warned.length, 'data test')} warned: ${firstOf(warned, 3).join('; ')}; see ${npx(`show ${runId}`)}.`,
           ),
         ]
       : []),
@@ -187,6 +188,6 @@ export const unchangedLines = (
 
 export const embeddedLines = (paint: Paint): string[] => [
   'The embedded PostgreSQL keeps running:',
-  `  ${paint('cyan', 'psql "$(npx etl db url)"')}   look at the tables`,
-  `  ${paint('cyan', 'npx etl db stop')}            stop it; the data stays`,
+  `  ${paint('cyan', `psql "$(${npx('db url')})"`)}   look at the tables`,
+  `  ${paint('cyan', npx('db stop'))}            stop it; the data stays`,
 ];

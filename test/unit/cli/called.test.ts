@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { asCalled, programName } from '../../../src/cli/called.ts';
 import { commands } from '../../../src/cli/commands/table.ts';
 import { main } from '../../../src/cli/main.ts';
+import { embeddedLines } from '../../../src/cli/text/summary.ts';
 import { fakeIo } from './fake-io.ts';
 
 const own = process.argv[1]!;
@@ -55,6 +56,9 @@ it.each([
   expect(stdout.text).toMatch(says);
   expect(stdout.text.replace('package called etl', '')).not.toMatch(/(?<![.\w/])etl\b(?!\.)/);
 });
+
+it('the end of a summary names no other program', () =>
+  expect(embeddedLines((_, text) => text).join('\n')).toMatch(/npx sluice db url[^]*npx sluice db stop/));
 
 it('an error of usage says which help to read', async () => {
   const { stderr, ...io } = fakeIo();
