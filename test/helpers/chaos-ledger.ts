@@ -41,13 +41,16 @@ export const divisionSql = `
     where r.id = (select max(id) from etl.run where pipeline = $1 and state = 'published')
     group by 1`;
 
-/** What only a run needs. */
+/**
+ * What only a run needs. A session without a statement holds no lock: its host was gone before it could say how soon that
+ * is to be noticed, so the server's own keepalives end it.
+ */
 export const leftoversSql = `
   select 'staging ' || relname as what from pg_class where relnamespace = 'etl_staging'::regnamespace
   union all
   select 'schema ' || nspname from pg_namespace where nspname like 'etl\\_build%'
   union all
   select 'session ' || application_name || ': ' || query from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()
+    where datname = current_database() and pid <> pg_backend_pid() and query <> ''
   union all
   select 'lock of ' || pid from pg_locks where locktype = 'advisory'`;

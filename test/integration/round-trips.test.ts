@@ -66,6 +66,31 @@ it('a first run, a run of two records, and a run with nothing to do', async () =
   expect(await tripsOf('published')).toBeLessThanOrEqual(26);
 }, 60_000);
 
+it('a run of forty tables', async () => {
+  proxy.delayAnswers(20);
+  const names = Array.from({ length: 40 }, (_, place) => `t${place}`);
+  for (const name of names) files.write(`${name}.csv`, 'id\n1\n2\n');
+  const tables = Object.fromEntries(
+    names.map((name) => [
+      name,
+      {
+        source: csv(`${files.directory}/${name}.csv`),
+        columns: { id: column.integer('id') },
+        primaryKey: ['id'] as const,
+      },
+    ]),
+  );
+  const before = proxy.roundTrips();
+  const { outcome } = await runPipeline(definePipeline({ name: 'forty', schema: 'forty', tables }), {
+    databaseUrl: urlOfProxy(),
+    directory: files.directory,
+    workers: 4,
+  });
+  expect(outcome).toBe('published');
+  // Seven for each in the rehearsal, one after the other, and the rest over five connections at once.
+  expect(proxy.roundTrips() - before).toBeLessThanOrEqual(640);
+}, 60_000);
+
 it('a run that is put on the queue', async () => {
   proxy.delayAnswers(20);
   const { directory } = files;
