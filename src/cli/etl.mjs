@@ -4,10 +4,11 @@
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const compiled = join(root, 'dist/cli/main.js');
+const largeHeapBytes = 100 * 1024 * 1024;
 
 const fail = (problem, hint) => {
   process.stderr.write(`error ETL_INTERNAL: ${problem}\n  ${hint}\n`);
@@ -59,6 +60,20 @@ const buildOnce = async () => {
   }
 };
 
+/**
+ * V8 lets the heap grow to up to four times what is alive before it looks for garbage again. Once the heap is large, 40 % of growth
+ * have to do: a run of 100,000 files takes little more than half of the memory then. In a small heap, as while programs start, that
+ * would only cost CPU (docs/benchmarks/findings.md, "Memory").
+ */
+const collectSooner = () => {
+  const timer = setInterval(() => {
+    if (getHeapStatistics().total_heap_size < largeHeapBytes) return;
+    setFlagsFromString('--heap-growing-percent=40');
+    clearInterval(timer);
+  }, 1_000);
+  timer.unref();
+};
+
 if (process.argv[2] === '--build') {
   await replaceDist();
   linkPrograms();
@@ -67,8 +82,6 @@ if (process.argv[2] === '--build') {
   const { main, processTitle } = await import(pathToFileURL(compiled).href);
   const args = process.argv.slice(2);
   process.title = processTitle(args);
-  // V8 lets the heap grow to four times what is alive before it looks for garbage again. Less than half as much again takes a third
-  // of the memory from a run of 100,000 files, and costs no CPU that could be measured (docs/benchmarks/findings.md, "Memory").
-  setFlagsFromString('--heap-growing-percent=40');
+  collectSooner();
   process.exitCode = await main(args);
 }
