@@ -58,17 +58,16 @@ const copyBack = async (
   await distribute(client, names);
   const { rowCount } = await client.query(`insert into ${built} select * from ${kept}`);
   await dropServerColumns(client, names);
-  await allRows
-    .complete({
-      client,
-      names,
-      primaryKey: table.primaryKey,
-      indexes: table.indexes,
-      constraints: table.constraints ?? [],
-      making: (_, work) => work(),
-      announce: (message) => report.emit({ type: 'notice', message }),
-    })
-    .catch(throwUnfit([back]));
+  const complete = await allRows.complete({
+    client,
+    names,
+    primaryKey: table.primaryKey,
+    indexes: table.indexes,
+    constraints: table.constraints ?? [],
+    making: (_, work) => work(),
+    announce: (message) => report.emit({ type: 'notice', message }),
+  });
+  await complete().catch(throwUnfit([back]));
   return { names, rows: rowCount ?? 0 };
 };
 
