@@ -25,7 +25,7 @@ import { createReadingThreads, type ReadingThreads } from './thread/reading-thre
 /** Pieces read ahead. A piece is read much faster than loaded (docs/benchmarks/findings.md). */
 const piecesWaiting = 1;
 
-const byId = (files: readonly SourceFile[]): ReadonlyMap<number, SourceFile> =>
+export const byId = (files: readonly SourceFile[]): ReadonlyMap<number, SourceFile> =>
   new Map(files.map((file) => [file.id, file]));
 
 interface Loading {

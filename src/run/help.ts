@@ -15,7 +15,7 @@ import type { Pipeline } from '../pipeline/define-pipeline.ts';
 import { serveQueue, type ServeOptions } from '../queue/load-queue.ts';
 import { createContext, prepareRun } from './prepare.ts';
 import { withRoomForCorrections } from '../load/apply-corrections.ts';
-import { withSegmentWork } from '../load/load.ts';
+import { byId, withSegmentWork } from '../load/load.ts';
 import { makeLoadPlan, type LoadPlan } from '../load/load-plan.ts';
 import { existingLandings } from './make-landings.ts';
 import type { FromWorker, RunOptions } from './options.ts';
@@ -64,7 +64,7 @@ const refuseStrangersTables = async ({ client, spec }: Work, { tables }: LoadPla
 
 /** Checks the files of each job before it is loaded: this host may have none or others under their paths. */
 const checkingFiles = (serving: ServeOptions, files: readonly SourceFile[]): ServeOptions => {
-  const filesById = new Map(files.map((file) => [file.id, file]));
+  const filesById = byId(files);
   return {
     ...serving,
     load: async (job, leave) => {

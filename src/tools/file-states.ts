@@ -62,8 +62,8 @@ const statesOfOthers = async (
   { unsettled, listed }: Sightings,
   { followed, gone }: Moves,
   missing: readonly PublishedFile[],
-): Promise<ReadonlyMap<NewFile, FileState>> => {
-  const states = new Map<NewFile, FileState>();
+): Promise<ReadonlyMap<Unsettled['file'], FileState>> => {
+  const states = new Map<Unsettled['file'], FileState>();
   const { changed, gone: choice, replacesPartitions } = meaningOf(table.publish);
   const reloads = changed === 'reload';
   const leaving = choice === 'unload' || replacesPartitions === true ? missing.map(({ id }) => id) : [];
@@ -122,7 +122,7 @@ const createLister = (
   states: FileState[],
 ): Sieve => {
   const seen = new Sightings();
-  const stateOf = new Map<NewFile, FileState>();
+  const stateOf = new Map<Unsettled['file'], FileState>();
   const { table } = of;
   /** The current batch of files. `asListed`: the files that are surely in production, by index. */
   let found: readonly Found[] = [];

@@ -26,8 +26,6 @@ export interface PlannedFile extends NewFile {
   readonly isOpen?: true | undefined;
   /** As `touched` of Look. */
   readonly touched?: string | undefined;
-  /** As `group` of Found. */
-  readonly group: string;
 }
 
 /** Errors of a single file. Others, such as missing credentials, concern all files of a source. */

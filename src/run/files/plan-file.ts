@@ -77,7 +77,7 @@ type Draft = { -readonly [Key in keyof PlannedFile]: PlannedFile[Key] };
 const draftOf = (
   { table, source, location, member, part, name, bytes, fingerprint, decoding }: LookedAt['stored'],
   touched: LookedAt['touched'],
-  { reading, group }: Pick<Found, 'reading' | 'group'>,
+  reading: number,
   constants: NewFile['constants'],
 ): Draft & Pick<SourceFile, 'id' | 'runId' | 'runStarted' | 'ordinal'> => ({
   id: 0,
@@ -105,17 +105,16 @@ const draftOf = (
   touched,
   misfit: undefined,
   isOpen: undefined,
-  group,
 });
 
 const planFile = async (
   table: ReadTable,
-  found: Found,
+  reading: number,
   { stored, head, last, touched }: LookedAt,
   access: Access,
   notReady: EtlError | undefined,
 ): Promise<PlannedFile> => {
-  const planned = draftOf(stored, touched, found, table.source.constants);
+  const planned = draftOf(stored, touched, reading, table.source.constants);
   planned.misfit = notReady;
   if (notReady !== undefined) return planned;
   try {
@@ -157,7 +156,7 @@ export const planFound = async (
   try {
     return await withFilesAtOnce(
       storedFiles(table.name, { source, file, member }, access),
-      (one) => planFile(table, found, one, access, waiting ?? growing(declared, found, one.stored)),
+      (one) => planFile(table, reading, one, access, waiting ?? growing(declared, found, one.stored)),
       membersAtOnce,
     );
   } catch (cause) {

@@ -23,14 +23,18 @@ import { takeEverything, type Judging, type Sieve } from './sieve.ts';
  * Fails if two globs match the same member of an archive: nothing else is listed twice. Errors:
  * ETL_FILE_OPTIONS.
  */
-const eachOnce = (found: readonly PlannedFile[]): readonly PlannedFile[] => {
+const eachOnce = (
+  found: readonly PlannedFile[],
+  groups: ReadonlyMap<PlannedFile, string>,
+): readonly PlannedFile[] => {
   const seen = new Map<string, PlannedFile>();
   return found.filter((file) => {
     if (file.member === null) return true;
     const key = placeKey(file);
     const first = seen.get(key);
     if (first === undefined) seen.set(key, file);
-    else if (first.reading !== file.reading) throw twiceFound(file.table, file.name, first.group, file.group);
+    else if (first.reading !== file.reading)
+      throw twiceFound(file.table, file.name, groups.get(first)!, groups.get(file)!);
     return first === undefined;
   });
 };
@@ -48,17 +52,17 @@ const planBatch = async (
   found: readonly Found[],
   signal: AbortSignal | undefined,
   { holds }: Holder,
-  sharing: (file: PlannedFile) => PlannedFile,
+  sharing: (file: PlannedFile, group: string) => PlannedFile,
   inTurn: InTurn,
 ): Promise<{ readonly read: readonly PlannedFile[]; readonly unread: ReadonlySet<Found> }> => {
   await untilSettled(table, found, signal);
   const waiting = await unmarked(table, found, signal);
   const unread = new Set<Found>();
   const planOne = async (one: Found): Promise<readonly PlannedFile[]> => {
-    const { source, file, member = null, reading } = one;
+    const { source, file, member = null, reading, group } = one;
     try {
       const planned = await inTurn(() => planFound(table, one, signal, waiting.get(one)));
-      return planned.map(sharing);
+      return planned.map((each) => sharing(each, group));
     } catch (error) {
       const named = { ...file, table: table.name, source: source.name, member, reading, fingerprint: null };
       if (!(error instanceof EtlError) || !holds(named, error)) throw error;
@@ -81,8 +85,11 @@ const planTable = async (
   const signal = stopSignal(planning);
   // Thousands of files usually have the same header, so equal headers share one object in memory.
   const headers = new Map<string, Pick<NewFile, 'header' | 'differs'>>();
-  const sharing = (planned: PlannedFile): PlannedFile => {
-    const { header, differs } = planned;
+  // Kept aside, and only of members: a table may list thousands of locations, which are one group.
+  const groups = new Map<PlannedFile, string>();
+  const sharing = (planned: PlannedFile, group: string): PlannedFile => {
+    const { header, differs, member } = planned;
+    if (member !== null) groups.set(planned, group);
     const key = JSON.stringify([header, differs]);
     const known = headers.get(key) ?? { header, differs };
     headers.set(key, known);
@@ -104,8 +111,8 @@ const planTable = async (
   const { unneeded, ...intake } = await sieve.end();
   const files = eachOnce(
     unneeded === undefined ? needed : needed.filter((file) => !unneeded.has(placeKey(file))),
-  ) as readonly PlannedTable['files'][number][];
-  for (const [ordinal, file] of files.entries()) Object.assign(file, { ordinal });
+    groups,
+  ).map((file, ordinal) => Object.assign(file, { ordinal }));
   for (const { misfit } of files) if (misfit !== undefined) throw misfit;
   // A text staging table gets its columns from a file, even if no file has to be loaded.
   const isShaped = files.length > 0 || table.staging !== 'text' || some === undefined;

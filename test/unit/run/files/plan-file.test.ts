@@ -18,3 +18,11 @@ it.each([
   const { file } = await planFile({ ...table, source: { ...table.source, locations: [location] } });
   expect(file.dataEnd).toBe(data.length);
 });
+
+it('a file says nothing of the other locations of its table, of which there may be thousands', async () => {
+  const locations = ['a.csv', 'b.csv'].map((name) => files.write(name, data));
+  const table = tableOf({});
+  const { file } = await planFile({ ...table, source: { ...table.source, locations } });
+  expect(file.location).toBe(locations[0]);
+  expect(JSON.stringify(file)).not.toContain('b.csv');
+});
