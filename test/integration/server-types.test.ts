@@ -3,6 +3,7 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { column, csv, definePipeline } from '../../src/index.ts';
+import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
 const runs = usePipelineRuns();
@@ -134,7 +135,11 @@ const line = (id: number, texts: readonly string[]): string =>
   `${[String(id), ...texts, '52.5'].map(quoted).join(',')}\n`;
 
 const rows = Math.max(...Object.values(served).map(({ good: all }) => Object.keys(all).length));
-const faulty = names.filter((name) => served[name]!.bad !== undefined);
+/** Before PostgreSQL 16, hstore raises internal errors, which end the run (docs/operations/server.md), and xid8 reads `x` as 0. */
+const refusedSince16 = new Set(['hstore', 'xid8']);
+const faulty = names.filter(
+  (name) => served[name]!.bad !== undefined && (serverMajor >= 16 || !refusedSince16.has(name)),
+);
 
 beforeAll(async () => {
   await runs.database.query(`

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
 import { openProxy, type FaultProxy } from '../helpers/fault-proxy.ts';
+import { serverMajor } from '../helpers/major-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 
 const database = useDatabase();
@@ -31,7 +32,7 @@ it('a session has what a server of Linux takes, whatever a database has set', as
     'lock_timeout',
     'idle_in_transaction_session_timeout',
     'idle_session_timeout',
-    'transaction_timeout',
+    ...(serverMajor < 17 ? [] : ['transaction_timeout']),
   ];
   const others = ['search_path = nowhere', `tcp_user_timeout = '1s'`];
   for (const setting of [...others, ...limits.map((name) => `${name} = '1h'`)])

@@ -13,6 +13,7 @@ import { withClient } from '../../src/db/client.ts';
 import { main } from '../../src/cli/main.ts';
 import { runPipeline } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { serverMajor } from '../helpers/major-server.ts';
 import {
   ask,
   makeServerDirectory,
@@ -150,7 +151,7 @@ describe('a server with TLS', () => {
       encrypted: true,
     },
     { query: 'sslmode=verify-ca&sslrootcert={dir}/root.crt&sslcrl={dir}/none.crl', encrypted: true },
-    { query: 'sslmode=require&sslnegotiation=direct', encrypted: true },
+    ...(serverMajor < 17 ? [] : [{ query: 'sslmode=require&sslnegotiation=direct', encrypted: true }]),
     { query: 'sslmode=require&sslnegotiation=postgres&sslsni=1&sslcompression=0', encrypted: true },
     { query: 'requiressl=1', encrypted: true },
     { query: 'ssl=true&sslrootcert={dir}/root.crt', host: 'localhost', encrypted: true },

@@ -349,8 +349,11 @@ describe('a table of other people', () => {
       const pointing = given({ ...change, foreignKeys: [toTown, ...self] });
       sales('1.csv', '1,1,1', '2,2,2', '3,,1');
       await run(pointing);
+      // Partitions by name, too: before PostgreSQL 15 they do not follow their table in this.
       await database.query(
-        `alter table shop.sale disable trigger all; alter table town.city disable trigger all`,
+        `do $$ declare name text; begin
+           for name in select oid::regclass from pg_class where relkind in ('r', 'p') and relnamespace in ('shop'::regnamespace, 'town'::regnamespace)
+           loop execute format('alter table %s disable trigger all', name); end loop; end $$`,
       );
       const triggers = () =>
         rowsOf(`select tgrelid::regclass::text as table, tgfoid::regproc::text as function, tgenabled as enabled, count(*)::int
