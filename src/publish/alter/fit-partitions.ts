@@ -1,5 +1,6 @@
 // Prepares built partitions to be attached: checks their names, copies the table's constraints.
 
+import { askTogether } from '../../db/ask-together.ts';
 import type { Client } from '../../db/client.ts';
 import type { BuiltOver } from '../table/built-over.ts';
 import { builtName, type TableNames } from '../../db/names.ts';
@@ -36,20 +37,29 @@ export const refuseTaken = async (client: Client, all: readonly Fitting[]): Prom
     );
 };
 
+const selectConstraints = `select t.place::int, k.conname as name, pg_get_constraintdef(k.oid) as definition, k.contype as kind
+    from unnest($1::oid[]) with ordinality as t (oid, place) join pg_constraint k on k.conrelid = t.oid
+    where k.contype in ('c', 'f', 'u') and k.conparentid = 0
+    order by t.place, k.conname`;
+
 /**
- * With the table's constraints and not null, the server attaches a partition without reading rows.
- * Leaves out declared constraints, which exist already, and those of earlier runs, which will be
- * dropped.
+ * Takes partitions out of the table in which they were built, and gives them constraints and not null
+ * of the one in production: the server then attaches them without reading rows. Leaves out declared
+ * constraints, which exist already, and those of earlier runs, which will be dropped.
+ *
+ * Taken out first: before PostgreSQL 15, a foreign key to a table with partitions would leave keys to
+ * each of these behind (test/modes/partition-constraints.test.ts).
  */
-export const copyConstraints = async (client: Client, all: readonly Fitting[]): Promise<void> => {
+export const takeOutAndConstrain = async (client: Client, all: readonly Fitting[]): Promise<void> => {
   const tables = all.filter(({ added }) => added.length > 0);
-  const { rows } = await client.query(
-    `select t.place::int, k.conname as name, pg_get_constraintdef(k.oid) as definition, k.contype as kind
-      from unnest($1::oid[]) with ordinality as t (oid, place) join pg_constraint k on k.conrelid = t.oid
-      where k.contype in ('c', 'f', 'u') and k.conparentid = 0
-      order by t.place, k.conname`,
-    [tables.map(({ plan }) => plan.production!.oid)],
+  if (tables.length === 0) return;
+  const takenOut = tables.flatMap(({ plan, added }) =>
+    added.map(({ table }) => `alter table ${builtName(plan.table)} detach partition ${builtName(table)};`),
   );
+  const [{ rows }] = await askTogether(client, () => [
+    client.query(selectConstraints, [tables.map(({ plan }) => plan.production!.oid)]),
+    client.query(takenOut.join('\n')),
+  ]);
   const statements = tables.flatMap(({ plan: { table: whole, production, builtAs }, added }, index) => {
     const declared = new Set([
       ...whole.constraints.map(({ name }) => name),

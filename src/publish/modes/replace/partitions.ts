@@ -19,7 +19,7 @@ import { builtName, productionName } from '../../../db/names.ts';
 import { rowsWith } from '../../table/tables.ts';
 import { dropBound } from '../../aside/build-partitions.ts';
 import { keyOfBound } from '../../table/bounds.ts';
-import { copyConstraints, refuseTaken } from '../../alter/fit-partitions.ts';
+import { takeOutAndConstrain, refuseTaken } from '../../alter/fit-partitions.ts';
 import { locksText, waitText, writersText } from './many.ts';
 import { mustKeepRows } from '../../table/partition-shape.ts';
 import type { ProductionPartition } from '../../table/production.ts';
@@ -92,7 +92,7 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
     client,
     first.map(({ plan }) => plan),
   );
-  await copyConstraints(client, exchanged);
+  await takeOutAndConstrain(client, exchanged);
   const statements = [
     ...exchanges.flatMap(({ plan, added }) => [
       ...(plan.production === undefined || takesPlace(plan)
@@ -102,9 +102,6 @@ const prepare = async (client: Client, exchanges: readonly Exchange[]): Promise<
     ]),
     ...whole.flatMap(moveWholeIn),
     ...exchanged.flatMap(({ plan, added, removed }) => [
-      ...added.map(
-        ({ table }) => `alter table ${builtName(plan.table)} detach partition ${builtName(table)};`,
-      ),
       ...removed.flatMap((partition) => freeNames(removal(plan, partition))),
       ...added.flatMap((one) => moveIn({ ...one, production: one.production ?? plan.production })),
     ]),
