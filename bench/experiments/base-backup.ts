@@ -19,7 +19,7 @@ interface CopyReader {
   handleCopyData: (message: { readonly chunk: Buffer }) => void;
 }
 
-/** Kinds of messages in the stream, by their first byte; others are names and progress. */
+/** Kind of a message, by its first byte; others are names and progress. Before PostgreSQL 15, all are data, and have no kind. */
 const archiveData = 'd'.charCodeAt(0);
 
 /**
@@ -39,11 +39,15 @@ export const takeBackup = async (
   const tar = spawn('tar', ['-xf', '-'], { cwd: directory, stdio: ['pipe', 'ignore', 'inherit'], ...user });
   const unpacked = once(tar, 'close') as Promise<[number | null]>;
   try {
-    const query = new pg.Query(
-      `BASE_BACKUP (LABEL 'experiment', CHECKPOINT 'fast', WAL true, MANIFEST 'no')`,
-    ) as pg.Query & CopyReader;
+    const { rows } = await client.query('show server_version_num');
+    const hasKinds = Number(rows[0].server_version_num) >= 150_000;
+    const command = hasKinds
+      ? `BASE_BACKUP (LABEL 'experiment', CHECKPOINT 'fast', WAL true, MANIFEST 'no')`
+      : `BASE_BACKUP LABEL 'experiment' FAST WAL`;
+    const query = new pg.Query(command) as pg.Query & CopyReader;
     query.handleCopyData = ({ chunk }) => {
-      if (chunk[0] === archiveData) tar.stdin.write(Buffer.from(chunk.subarray(1)));
+      if (!hasKinds || chunk[0] === archiveData)
+        tar.stdin.write(Buffer.from(chunk.subarray(hasKinds ? 1 : 0)));
     };
     const sent = new Promise<void>((resolve, reject) => {
       query.once('end', () => resolve());

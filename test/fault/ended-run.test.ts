@@ -14,7 +14,9 @@ const { directory } = useFiles();
 
 it('a run of vitest that is killed: its server ends, and its directory is removed', async () => {
   const args = ['node_modules/vitest/vitest.mjs', 'run', 'test/unit/core/nearest.test.ts'];
-  const run = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: directory }, stdio: 'ignore' });
+  // `findEmbedded` knows only the embedded server's own version.
+  const env = { ...process.env, TMPDIR: directory, PG_MAJOR: undefined };
+  const run = spawn(process.execPath, args, { env, stdio: 'ignore' });
   const ended = once(run, 'exit');
   const own = () => readdirSync(directory).find((name) => name.startsWith('sluice-test-'));
   const find = async () => findEmbedded(join(directory, own() ?? 'not yet', 'server/.etl'));

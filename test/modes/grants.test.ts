@@ -12,6 +12,7 @@ import {
   type RunEvent,
 } from '../../src/index.ts';
 import { failureOf } from '../helpers/failure.ts';
+import { serverMajor } from '../helpers/major-server.ts';
 import { usePipelineRuns } from '../helpers/pipeline-runs.ts';
 
 const { files, database, notices, rowsOf, run, settings } = usePipelineRuns();
@@ -212,8 +213,10 @@ describe.each([
   ])('%s', async (_, publish, ddl, privileges) => {
     const pipeline = declare({ publish });
     await night(pipeline, 1, asLoader());
+    // Before PostgreSQL 17, which has `maintain`, an owner needs one of them to lock the table.
+    const locks = serverMajor < 17 && publish === 'append' ? '' : 'truncate, ';
     await database.query(
-      `${ddl}; revoke insert, update, delete, truncate, references, trigger on geo.city from ${loader}`,
+      `${ddl}; revoke insert, update, delete, ${locks}references, trigger on geo.city from ${loader}`,
     );
     if (publish === 'append' || publish === 'merge') files.write('in/b.csv', 'id,state\n3,HE\n');
     else files.write('in/a.csv', 'id,state\n1,HE\n3,HE\n');
