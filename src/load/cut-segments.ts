@@ -25,9 +25,11 @@ const decodedTimes = 5;
 
 const unknownBytes = 64 * 1024 * 1024;
 
+/** Keeps nothing of files whose end is known: there may be 100,000. */
 const sizesOf = (files: readonly SourceFile[]): ((segment: Segment) => number) => {
+  const endless = files.filter(({ dataEnd }) => dataEnd === null);
   const sizes = new Map(
-    files.map(({ id, bytes, decoding }) => [
+    endless.map(({ id, bytes, decoding }) => [
       id,
       (bytes || unknownBytes) * (decoding === null ? 1 : decodedTimes),
     ]),
@@ -66,8 +68,11 @@ interface Division extends Missing {
   readonly tables: readonly SourceTableSpec[];
 }
 
+const streamsOf = (files: readonly SourceFile[]): ReadonlySet<number> =>
+  new Set(files.filter((file) => !isSeekable(file)).map(({ id }) => id));
+
 const gapsOfStreams = ({ missing, files }: Missing): readonly (readonly Segment[])[] => {
-  const streams = new Set(files.filter((file) => !isSeekable(file)).map(({ id }) => id));
+  const streams = streamsOf(files);
   const groups: Segment[][] = [];
   for (const gap of missing) {
     if (!streams.has(gap.fileId)) continue;
@@ -101,9 +106,9 @@ const sorted = (all: Missing) => {
   const shared = sharedStreams(all, sizeOf);
   const isShared = new Set(shared.flatMap(({ segments }) => segments));
   const bytes = pieceBytes(missing.map(sizeOf), workersMax, chunkBytes);
-  const seekable = new Set(files.filter(isSeekable).map(({ id }) => id));
+  const streams = streamsOf(files);
   const isCut = (gap: Segment): gap is Gap =>
-    gap.byteEnd !== null && seekable.has(gap.fileId) && sizeOf(gap) > 1.5 * bytes;
+    gap.byteEnd !== null && !streams.has(gap.fileId) && sizeOf(gap) > 1.5 * bytes;
   const whole = missing.filter((gap) => !isCut(gap) && !isShared.has(gap));
   return { shared, whole, cut: missing.filter(isCut), bytes, sizeOf };
 };
@@ -176,10 +181,13 @@ export const jobsOf = (
   return jobs;
 };
 
+/** Jobs that are sent to the queue at once. With as many segments as they may have, they make 1.5 MB. */
+const jobsAtOnce = 100;
+
 export async function* divide(division: Division): AsyncGenerator<readonly Work[], void> {
   const { shared, whole, cut, bytes, sizeOf } = sorted(division);
-  const jobs = jobsOf(whole, division.workersMax, sizeOf).map((segments) => ({ segments }));
-  if (shared.length + jobs.length > 0) yield [...shared, ...jobs];
+  const jobs = [...shared, ...jobsOf(whole, division.workersMax, sizeOf).map((segments) => ({ segments }))];
+  for (let at = 0; at < jobs.length; at += jobsAtOnce) yield jobs.slice(at, at + jobsAtOnce);
   for (const gap of cut)
     for await (const piece of piecesOf(gap, division, bytes)) yield [{ segments: [piece] }];
 }

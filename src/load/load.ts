@@ -1,7 +1,7 @@
 // Loads the missing segments of a run: one job per segment, one thread and connection per worker.
 
 import { missingSegments } from '../ledger/run/resume.ts';
-import { loadedChunks, runFiles, type LoadedChunkRow } from '../ledger/run/ledger.ts';
+import { loadedChunks, loadedTotals, runFiles, type LoadedChunkRow } from '../ledger/run/ledger.ts';
 import { whenLost, type Client } from '../db/client.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { helpedShare, streamChunkBytesMax } from '../core/limits.ts';
@@ -10,6 +10,7 @@ import { readSegmentJob } from '../pipeline/job-payload.ts';
 import type { LoadQueue, SegmentJob, ServeOptions, Work } from '../queue/load-queue.ts';
 import { stopIfAsked, stopSignal, type Stops } from '../core/stop.ts';
 import { addCounts, noCounts } from '../core/counts.ts';
+import { plural } from '../core/wording.ts';
 import { busyWorkers, divide, isBrief, isOneJob, isSmall, sharedFiles } from './cut-segments.ts';
 import type { FileSegment, Loader, LoadListener } from './chunk/loader.ts';
 import { collectBad, type HoldsBack } from './files-held.ts';
@@ -193,12 +194,11 @@ const filesNow = async (
   files.some(({ dataEnd }) => dataEnd === null) ? runFiles(client, lease.runId) : files;
 
 /** Throws if the ledger has gaps after all jobs: somebody emptied the queue. */
-const expectLoaded = async (work: LoadWork, plan: LoadPlan, files: readonly SourceFile[]): Promise<void> => {
-  const { client, queues } = work;
-  const chunks = await loadedChunks(client, plan.lease.runId);
-  const left = missingSegments(await filesNow(work, plan, files), chunks).length;
+const expectLoaded = async ({ client, queues }: LoadWork, { lease }: LoadPlan): Promise<void> => {
+  const totals = await loadedTotals(client, lease.runId);
+  const left = totals.reduce((sum, { uncovered }) => sum + uncovered, 0);
   if (left === 0) return;
-  const problem = `it is empty, and ${left} ${left === 1 ? 'range' : 'ranges'} of files are not loaded`;
+  const problem = `it is empty, and ${plural(left, 'file')} ${left === 1 ? 'is' : 'are'} not loaded to the end`;
   throw new EtlError('ETL_QUEUE_LOST', { queue: queues.backend.label, problem });
 };
 
@@ -288,7 +288,7 @@ export const loadMissing = async (
     judge();
     if (queue === undefined) return { seconds: secondsOf() };
     // The query runs while the loading threads end.
-    const proof = expectLoaded(work, plan, files);
+    const proof = expectLoaded(work, plan);
     proof.catch(() => undefined);
     return { seconds: secondsOf(), proof };
   };

@@ -195,15 +195,16 @@ const buildsMax = 3;
  */
 const publishBuilt = async (
   context: RunContext,
-  runId: number,
+  run: BegunRun,
   planned: readonly PlannedTable[],
   built: readonly BuiltTable[],
   isRehearsed: boolean,
   builds = 1,
 ): Promise<readonly BuiltTable[]> => {
+  const { runId } = run.lease;
   await askTogether(context.client, () => [
     advance(context, runId, 'publishing'),
-    checkSources(context, runId, holdsBackIn(planned)),
+    checkSources(context, run.files, holdsBackIn(planned)),
   ]);
   const keepPlan = async (plans: readonly PublishPlan[]): Promise<void> => {
     if (!isRehearsed) await keepRunPlan(context, runId, planned, plans);
@@ -225,7 +226,7 @@ const publishBuilt = async (
   await advance(context, runId, 'loaded');
   const seconds = new Map(built.map((one) => [one.table, one.seconds]));
   const again = await buildAndTest(context, runId, now, seconds);
-  return publishBuilt(context, runId, now, again, isRehearsed, builds + 1);
+  return publishBuilt(context, run, now, again, isRehearsed, builds + 1);
 };
 
 /**
@@ -252,11 +253,10 @@ export const carryOut = async (
   run: BegunRun,
   planned: readonly PlannedTable[],
 ): Promise<readonly BuiltTable[]> => {
-  const { runId } = run.lease;
   const way = wayOf(context, run, planned);
   try {
     const first = await loadAndBuild(context, run, planned, way);
-    return await publishBuilt(context, runId, planned, first, way.isRehearsed);
+    return await publishBuilt(context, run, planned, first, way.isRehearsed);
   } catch (thrown) {
     const isFinal = way.isRehearsed || thrown instanceof FilesHeld;
     const error = isFinal ? thrown : await rehearsedError(context, planned, thrown);

@@ -14,27 +14,27 @@ import type { RunContext } from './context.ts';
 import { rounded } from '../core/amounts.ts';
 import { saveNotices } from '../report/notice-log.ts';
 import { adviceOf } from './advice.ts';
-import { fileTotals, type FileTotals } from '../ledger/run/ledger.ts';
+import { loadedTotals, type LoadedTotals } from '../ledger/run/ledger.ts';
 import { publishedTables, type PublishedTable } from '../ledger/production/published-tables.ts';
 import type { PipelineSpec } from '../core/declaration.ts';
 import { countsOfTable } from '../core/counts.ts';
 
 const tableResults = (
   spec: PipelineSpec,
-  totals: readonly FileTotals[],
+  totals: readonly LoadedTotals[],
   published: readonly PublishedTable[],
 ): readonly TableResult[] =>
   spec.tables.map(({ name, kind }) => {
-    const files = totals.filter(({ table }) => table === name);
+    const { files = 0, bytes = 0 } = totals.find(({ table }) => table === name) ?? {};
     const own = published.find(({ table }) => table === name)!;
     const { rowsBefore, rows, seconds, strategy, changes, partitions } = own;
     return {
       table: name,
       schema: spec.schema,
       kind,
-      files: files.length,
-      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-      ...countsOfTable(files, name),
+      files,
+      bytes,
+      ...countsOfTable(totals, name),
       rowsBefore,
       rows,
       seconds,
@@ -78,7 +78,7 @@ export const finishRun = async (
   const fileName = file === undefined ? spec.name : parse(file.path).name;
   const [, totals, published, serverWalBytes, tests, held] = await askTogether(client, () => [
     tidy(),
-    fileTotals(client, runId),
+    loadedTotals(client, runId),
     publishedTables(client, runId),
     walBytesSince(client, wal),
     testsOfRun(client, runId),

@@ -2,7 +2,7 @@
 
 import { recorrectedTables } from '../ledger/rejects/corrections.ts';
 import { decideBeginning, fileKey, type Beginning, type KnownFile } from '../ledger/run/decide.ts';
-import { fileTotals, latestRun, loadedChunks, runFiles, type LatestRun } from '../ledger/run/ledger.ts';
+import { latestRun, loadedChunks, loadedTotals, runFiles, type LatestRun } from '../ledger/run/ledger.ts';
 import { fenceRun } from '../ledger/run/take-over.ts';
 import { runQuery, type Client } from '../db/client.ts';
 import { askTogether } from '../db/ask-together.ts';
@@ -10,6 +10,7 @@ import { directTables, landingTable } from '../db/landing.ts';
 import type { RunSettings } from './options.ts';
 import { existingLandings } from './make-landings.ts';
 import { versionKey, withdrawnBy, type Withdrawn } from '../ledger/production/kept.ts';
+import { countsOfTable } from '../core/counts.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { firstOf, plural } from '../core/wording.ts';
 import { countRows, mayHaveRows } from '../db/rows.ts';
@@ -176,11 +177,10 @@ export const vanishedTables = async (
   planned: readonly PlannedTable[],
 ): Promise<ReadonlySet<string>> => {
   const there = await existingLandings(client, spec, planned);
-  const totals = await fileTotals(client, runId);
+  const totals = await loadedTotals(client, runId);
   const vanished = new Set<string>();
   for (const { table } of planned) {
-    const files = totals.filter((file) => file.table === table.name);
-    const copied = files.reduce((sum, file) => sum + file.copied, 0);
+    const { copied } = countsOfTable(totals, table.name);
     if (there.has(table.name) && (await countRows(client, landingTable(spec, table))) !== copied)
       vanished.add(table.name);
   }

@@ -100,7 +100,16 @@ export const markPublished = (runId: number, totals: readonly TableTotals[]): Qu
   values: [
     runId,
     JSON.stringify(
-      totals.map(({ table, bytesRead, ...sums }) => ({ table_name: table, bytes_read: bytesRead, ...sums })),
+      totals.map(({ table, files, bytes, bytesRead, records, copied, rejected, filtered }) => ({
+        table_name: table,
+        bytes_read: bytesRead,
+        files,
+        bytes,
+        records,
+        copied,
+        rejected,
+        filtered,
+      })),
     ),
   ],
 });
@@ -227,42 +236,44 @@ export const loadedChunks = async (
   return rows.map(({ byte, line, record, ...row }) => ({ ...row, end: { byte, line, record } }));
 };
 
-/** A file's totals; `covered`: the chunks cover its data without gap or overlap. */
-export interface FileTotals
-  extends
-    Counts,
-    Pick<
-      SourceFile,
-      'table' | 'source' | 'location' | 'member' | 'name' | 'bytes' | 'fingerprint' | 'reading'
-    > {
-  readonly fileId: number;
-  readonly bytesRead: number;
-  readonly covered: boolean;
+/** Totals of a table's chunks in staging. */
+export interface LoadedTotals extends TableTotals {
+  /** Files that chunks do not cover from their first byte to their last, without gap or overlap. */
+  readonly uncovered: number;
+  /** The first file that is not covered, or of which not every record has been counted. */
+  readonly faulty: (Counts & { readonly name: string; readonly covered: boolean }) | null;
 }
 
 /**
- * Returns totals of the chunks in staging. Looks up chunks by key: statistics do not know a new
+ * Returns the totals of tables that have files. Looks up chunks by key: statistics do not know a new
  * run, so a plain join would take minutes.
  */
-export const fileTotals = (client: Client, runId: number): Promise<readonly FileTotals[]> =>
+export const loadedTotals = (client: Client, runId: number): Promise<readonly LoadedTotals[]> =>
   rowsOf(client, {
-    text: `select f.id::float8 as "fileId", f.table_name as "table", f.source, f.location, f.member, f.name, f.bytes::float8,
-      f.fingerprint, f.reading, c.bytes_read as "bytesRead", c.records, c.copied, c.rejected, c.filtered,
-      coalesce(c.first_byte, f.data_byte) = f.data_byte
-        and coalesce(c.end_byte, f.data_byte) is not distinct from f.data_end
-        and coalesce(c.follow_each_other, true) as covered
-    from etl.run r join etl.source_file f on f.run_id = r.id
-      cross join lateral (
-        select coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
-          coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered,
-          coalesce(sum(byte_end - byte_start), 0)::float8 as bytes_read, min(byte_start) as first_byte, max(byte_end) as end_byte,
-          bool_and(next_start is null or next_start = byte_end) as follow_each_other
-        from (
-          select *, lead(byte_start) over (order by byte_start) as next_start
-          from etl.chunk where file_id = f.id and epoch = r.epoch
-        ) own
-      ) c
-    where r.id = $1
-    order by f.table_name, f.ordinal`,
+    text: `select "table", count(*)::float8 as files, sum(bytes) as bytes, sum("bytesRead") as "bytesRead", sum(records) as records,
+      sum(copied) as copied, sum(rejected) as rejected, sum(filtered) as filtered,
+      (count(*) filter (where not covered))::float8 as uncovered,
+      (array_agg(to_jsonb(file) order by ordinal) filter (where not covered or records <> copied + rejected + filtered))[1] as faulty
+    from (
+      select f.table_name as "table", f.ordinal, f.name, f.bytes::float8, c.bytes_read as "bytesRead",
+        c.records, c.copied, c.rejected, c.filtered,
+        coalesce(c.first_byte, f.data_byte) = f.data_byte
+          and coalesce(c.end_byte, f.data_byte) is not distinct from f.data_end
+          and coalesce(c.follow_each_other, true) as covered
+      from etl.run r join etl.source_file f on f.run_id = r.id
+        cross join lateral (
+          select coalesce(sum(records), 0)::float8 as records, coalesce(sum(copied), 0)::float8 as copied,
+            coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(filtered), 0)::float8 as filtered,
+            coalesce(sum(byte_end - byte_start), 0)::float8 as bytes_read, min(byte_start) as first_byte, max(byte_end) as end_byte,
+            bool_and(next_start is null or next_start = byte_end) as follow_each_other
+          from (
+            select *, lead(byte_start) over (order by byte_start) as next_start
+            from etl.chunk where file_id = f.id and epoch = r.epoch
+          ) own
+        ) c
+      where r.id = $1
+    ) file
+    group by "table"
+    order by "table"`,
     values: [runId],
   });

@@ -1,7 +1,7 @@
 // Makes the notifications of a run, and enqueues them in the transaction that records the event.
 
 import { testsOfRun } from '../../ledger/run/data-tests.ts';
-import { fileTotals } from '../../ledger/run/ledger.ts';
+import { loadedTotals } from '../../ledger/run/ledger.ts';
 import { publishedTables } from '../../ledger/production/published-tables.ts';
 import { runQuery, type Client } from '../../db/client.ts';
 import type { PipelineSpec } from '../../core/declaration.ts';
@@ -21,7 +21,7 @@ export const tablesOf = async (
   spec: PipelineSpec,
   runId: number,
 ): Promise<readonly HookTable[]> => {
-  const totals = await fileTotals(client, runId);
+  const totals = await loadedTotals(client, runId);
   const published = await publishedTables(client, runId);
   return spec.tables.map(({ name: table }) => {
     const { rowsBefore, rows } = published.find((one) => one.table === table) ?? notPublished;

@@ -1,11 +1,11 @@
 // Proves from the ledger that all records were loaded, and checks the number of rejects.
 
-import { fileTotals, type FileTotals, type TableTotals } from '../../ledger/run/ledger.ts';
+import { loadedTotals, type TableTotals } from '../../ledger/run/ledger.ts';
 import { stagingTable } from '../../db/staging.ts';
 import type { SourceTableSpec } from '../../core/declaration.ts';
 import { countRows } from '../../db/rows.ts';
 import { EtlError, codeOf } from '../../core/errors/errors.ts';
-import type { Counts } from '../../core/model.ts';
+import type { Counts, SourceFile } from '../../core/model.ts';
 import { checkCopied } from '../../publish/aside/build-table.ts';
 import {
   faultKinds,
@@ -35,12 +35,12 @@ const kindsShown = 5;
  */
 export const checkRejects = async (context: RunContext, runId: number): Promise<void> => {
   const { client, spec } = context;
-  const totals = await fileTotals(client, runId);
+  const totals = await loadedTotals(client, runId);
   const ofRun: Limited[] = spec.rejectLimit === undefined ? [] : [{ rejectLimit: spec.rejectLimit }];
   for (const limited of [...sourceTables(context), ...ofRun]) {
     const { name, rejectLimit } = limited;
-    const files = totals.filter(({ table }) => name === undefined || table === name);
-    const { rejected, records } = files.reduce<Counts>(addCounts, noCounts);
+    const own = totals.filter(({ table }) => name === undefined || table === name);
+    const { rejected, records } = own.reduce<Counts>(addCounts, noCounts);
     if (!isOverLimit(rejectLimit, rejected, records)) continue;
     const kinds = kindLines(await faultKinds(client, runId, name ?? null, kindsShown));
     const keys: string[] = [];
@@ -51,25 +51,24 @@ export const checkRejects = async (context: RunContext, runId: number): Promise<
     }
     const examples = `${kinds}${asList(keys)}`;
     // A load that was stopped has not read all records.
-    const extent = files.every(({ covered }) => covered) ? '' : ' read so far';
+    const extent = own.every(({ uncovered }) => uncovered === 0) ? '' : ' read so far';
     throw limitExceeded(runId, limited, { rejected, records, extent, examples });
   }
 };
 
 /**
- * Fails if a file has changed since the run was planned. Errors: ETL_SOURCE_CHANGED; FilesHeld if
- * that holds back only the changed files.
+ * Fails if one of the run's files has changed since it was planned. Errors: ETL_SOURCE_CHANGED;
+ * FilesHeld if that holds back only the changed files.
  */
 export const checkSources = async (
   context: RunContext,
-  runId: number,
+  files: readonly SourceFile[],
   holdsBack: HoldsBack,
 ): Promise<void> => {
-  const { client } = context;
   const signal = stopSignal(context);
   const tables = new Map(sourceTables(context).map((table) => [table.name, table]));
-  const looks = new Map<string, Promise<string | undefined>>();
-  const fingerprintOf = (file: FileTotals): Promise<string | undefined> =>
+  const archives = new Map<string, Promise<string | undefined>>();
+  const look = (file: SourceFile): Promise<string | undefined> =>
     sourceNamed(file.source)
       .look(file, { declared: tables.get(file.table)!.readings[file.reading]!.source, signal })
       .then(
@@ -79,14 +78,17 @@ export const checkSources = async (
           throw cause;
         },
       );
-  const bad = new Map<FileTotals, EtlError>();
-  await withFilesAtOnce(await fileTotals(client, runId), async (file) => {
-    const { table, name, source, location, fingerprint } = file;
-    // An archive with many members is looked up only once.
-    const key = JSON.stringify([table, source, location]);
-    const look = looks.get(key) ?? fingerprintOf(file);
-    looks.set(key, look);
-    if ((await look) === fingerprint) return;
+  /** Looks at an archive only once, however many members it has. */
+  const lookAtArchive = (file: SourceFile): Promise<string | undefined> => {
+    const key = JSON.stringify([file.table, file.source, file.location]);
+    const found = archives.get(key) ?? look(file);
+    archives.set(key, found);
+    return found;
+  };
+  const bad = new Map<SourceFile, EtlError>();
+  await withFilesAtOnce(files, async (file) => {
+    const { table, name, member, fingerprint } = file;
+    if ((await (member === null ? look(file) : lookAtArchive(file))) === fingerprint) return;
     const error = new EtlError('ETL_SOURCE_CHANGED', { table, file: name });
     if (!holdsBack(file, error)) throw error;
     bad.set(file, error);
@@ -102,41 +104,31 @@ export interface Complete {
   readonly totals: readonly TableTotals[];
 }
 
-const tableTotals = (totals: readonly FileTotals[], table: string): TableTotals => {
-  const files = totals.filter((file) => file.table === table);
-  const sum = (key: 'bytes' | 'bytesRead'): number => files.reduce((total, file) => total + file[key], 0);
-  return {
-    table,
-    files: files.length,
-    bytes: sum('bytes'),
-    bytesRead: sum('bytesRead'),
-    ...countsOfTable(files, table),
-  };
-};
-
 /**
  * Proves that every byte of every file is accounted for. Call this in the publishing transaction.
  * Errors: ETL_INCOMPLETE.
  */
 export const checkComplete = async (context: Work, runId: number): Promise<Complete> => {
   const { client, spec } = context;
-  const totals = await fileTotals(client, runId);
+  const totals = await loadedTotals(client, runId);
   const incomplete = (table: string, problem: string): EtlError =>
     new EtlError('ETL_INCOMPLETE', { table, problem });
-  for (const { table, name, covered, records, copied, rejected, filtered } of totals) {
-    if (!covered) throw incomplete(table, `${name} is not loaded to its end`);
-    if (records !== copied + rejected + filtered)
-      throw incomplete(
-        table,
-        `${name}: ${plural(records, 'record')} read, but ${formatCount(copied)} copied + ${formatCount(rejected)} rejected + ${formatCount(filtered)} filtered`,
-      );
+  for (const { table, faulty } of totals) {
+    if (faulty === null) continue;
+    const { name, covered, records, copied, rejected, filtered } = faulty;
+    throw incomplete(
+      table,
+      covered
+        ? `${name}: ${plural(records, 'record')} read, but ${formatCount(copied)} copied + ${formatCount(rejected)} rejected + ${formatCount(filtered)} filtered`
+        : `${name} is not loaded to its end`,
+    );
   }
   const typed = new Map<string, number>();
-  const sums = sourceTables(context).map(({ name }) => tableTotals(totals, name));
-  for (const [place, { name, staging }] of sourceTables(context).entries()) {
-    const { copied } = sums[place]!;
+  for (const { name, staging } of sourceTables(context)) {
+    const { copied } = countsOfTable(totals, name);
     if (staging === 'text') checkCopied(name, copied, await countRows(client, stagingTable(spec.name, name)));
     else typed.set(name, copied);
   }
-  return { copied: typed, totals: sums.filter(({ files }) => files > 0) };
+  const inOrder = sourceTables(context).flatMap(({ name }) => totals.filter(({ table }) => table === name));
+  return { copied: typed, totals: inOrder };
 };
