@@ -81,6 +81,7 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
             .catch(() => ({ rows: [] }));
           const [run] = rows;
           if (run !== undefined && isIt(run, run.copying)) return run;
+          if (run?.state === 'published') throw new Error('the run was published before it was seen so');
           await sleep(50);
         }
       }),
