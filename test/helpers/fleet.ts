@@ -67,7 +67,7 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
     run: () => succeed('run', 'pipelines/noaa.ts', '--quiet'),
     emptyQueue: (): Promise<unknown> =>
       redis === undefined ? ask(url, 'delete from etl_queue.job') : redis.command('flushall'),
-    /** Waits until the newest run, if any, is as wanted; every process that works for it is known by its session's name. */
+    /** Waits until the newest run, if any, is as wanted, and fails if it is published first; every process that works for it is known by its session's name. */
     untilRun: (isIt: (run: FleetRun, copying: number) => boolean): Promise<FleetRun> =>
       withPg(url, async (client) => {
         for (;;) {
@@ -81,7 +81,7 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
             .catch(() => ({ rows: [] }));
           const [run] = rows;
           if (run !== undefined && isIt(run, run.copying)) return run;
-          if (run?.state === 'published') throw new Error('the run was published before it was seen so');
+          if (run?.state === 'published') throw new Error('the run was published before it was as wanted');
           await sleep(50);
         }
       }),

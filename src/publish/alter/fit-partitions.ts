@@ -1,4 +1,4 @@
-// Prepares built partitions to be attached: checks their names, copies the table's constraints.
+// Prepares built partitions to be attached: checks their names, takes them out of the build, copies the table's constraints.
 
 import { askTogether } from '../../db/ask-together.ts';
 import type { Client } from '../../db/client.ts';
