@@ -45,13 +45,13 @@ const open = async ({ onTestFinished }: Context, home = directory, queue?: Queue
   return fleet;
 };
 
-/** A run whose file three workers copy at the same time. */
+/** A run whose file three workers copy at the same time. They are stopped in mid-chunk. */
 const beginRun = async (context: Context, queue?: Queue, home?: string) => {
   const fleet = await open(context, home, queue);
   const workers = fleet.startThree();
   await fleet.enqueue();
-  await fleet.gather(3);
-  const run = await fleet.untilRun((_, copying) => copying >= 2);
+  await fleet.stopInChunk(3);
+  const run = await fleet.untilRun(() => true);
   const coordinator = workers.find(({ pid }) => pid === run.pid)!;
   const [helper, other] = workers.filter((worker) => worker !== coordinator) as [ChildProcess, ChildProcess];
   return { fleet, workers, run, coordinator, helper, other };
@@ -74,8 +74,8 @@ const expectStopped = async (workers: readonly ChildProcess[]): Promise<void> =>
 describe.concurrent('of several worker processes', () => {
   // The longest first: the server ends sessions that are silent for more than a minute.
   it('the coordinator and a helper are stopped for good: the third one ends their sessions', async (context) => {
-    const { fleet, run, coordinator, helper, other } = await beginRun(context);
-    for (const worker of [coordinator, helper]) worker.kill('SIGSTOP');
+    const { fleet, run, other } = await beginRun(context);
+    other.kill('SIGCONT');
     expect(await endOf(fleet)).toMatchObject(published({ id: run.id, pid: other.pid! }));
   });
 
@@ -83,7 +83,7 @@ describe.concurrent('of several worker processes', () => {
     'the $who is paused until others have done its jobs, queues in $queue; when it wakes up, nothing changes',
     async ({ who, queue }, context) => {
       const begun = await beginRun(context, queue);
-      begun[who].kill('SIGSTOP');
+      for (const worker of begun.workers) if (worker !== begun[who]) worker.kill('SIGCONT');
       expect(await endOf(begun.fleet)).toMatchObject(published({ id: begun.run.id }));
       begun[who].kill('SIGCONT');
       await expectStopped(begun.workers);
@@ -105,17 +105,16 @@ describe.concurrent('of several worker processes', () => {
       const start = () => fleet.start(2, 500_000);
       const workers = [start(), start()];
       await fleet.enqueue();
-      let kills = 0;
       // A third death in a row without a loaded chunk would end the run: worker/coordinate.ts.
-      for (; kills < 2; kills += 1) {
-        if (isOver(await fleet.untilRun((run, copying) => copying > 0 || isOver(run)))) break;
+      for (let kills = 0; kills < 2; kills += 1) {
+        await fleet.stopInChunk(1);
         const worker = workers.shift()!;
         worker.kill('SIGKILL');
         await ended(worker);
         workers.push(start());
+        fleet.resume();
       }
       expect(await fleet.untilRun(isOver)).toMatchObject({ id: 1, state: 'published' });
-      expect(kills).toBeGreaterThan(1);
       expect(await fleet.outcome()).toEqual(plain);
     },
   );
@@ -124,6 +123,7 @@ describe.concurrent('of several worker processes', () => {
     'all load one run, and stop when they are asked to, queues in %s',
     async (queue, context) => {
       const { fleet, workers } = await beginRun(context, queue);
+      fleet.resume();
       expect(await endOf(fleet)).toMatchObject(published());
       await expectStopped(workers);
       const logged = workers
@@ -136,17 +136,19 @@ describe.concurrent('of several worker processes', () => {
     },
   );
 
-  it.for(queues)('a helper is killed in mid-COPY, queues in %s', async (queue, context) => {
+  it.for(queues)('a helper is killed in mid-chunk, queues in %s', async (queue, context) => {
     const { fleet, helper, run } = await beginRun(context, queue);
     helper.kill('SIGKILL');
+    fleet.resume();
     expect(await endOf(fleet)).toMatchObject(published({ id: run.id, pid: run.pid }));
   });
 
   it.for(queues)(
-    'the coordinator is killed in mid-COPY: another one goes on with its run, queues in %s',
+    'the coordinator is killed in mid-chunk: another one goes on with its run, queues in %s',
     async (queue, context) => {
       const { fleet, coordinator, run } = await beginRun(context, queue);
       coordinator.kill('SIGKILL');
+      fleet.resume();
       const end = await endOf(fleet);
       expect(end).toMatchObject(published({ id: run.id }));
       expect(end.pid).not.toBe(run.pid);
@@ -158,9 +160,9 @@ describe.concurrent('of several worker processes', () => {
     'the queue is emptied and the coordinator killed: the job is put back, and another one goes on, queues in %s',
     async (queue, context) => {
       const { fleet, coordinator, run } = await beginRun(context, queue);
-      coordinator.kill('SIGSTOP');
       await fleet.emptyQueue();
       coordinator.kill('SIGKILL');
+      fleet.resume();
       expect(await endOf(fleet)).toMatchObject(published({ id: run.id }));
     },
   );
@@ -182,10 +184,11 @@ describe.concurrent('of several worker processes', () => {
   it('each is killed in turn, and started again', async (context) => {
     const { fleet, workers } = await beginRun(context);
     for (const worker of workers) {
-      if (isOver(await fleet.untilRun((run, copying) => copying > 0 || isOver(run)))) break;
       worker.kill('SIGKILL');
       await ended(worker);
       fleet.start();
+      fleet.resume();
+      if (worker !== workers.at(-1)) await fleet.stopInChunk(1);
     }
     expect(await endOf(fleet)).toMatchObject(published());
   });

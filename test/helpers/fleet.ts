@@ -46,6 +46,9 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
   const succeed = async (...args: readonly string[]): Promise<void> => {
     if ((await ended(etl(...args))) !== 0) throw new Error(`etl ${args.join(' ')} failed`);
   };
+  const signal = (name: NodeJS.Signals): void => {
+    for (const child of children.keys()) child.kill(name);
+  };
   const start = (workers = 1, chunkBytes = 2_000_000): ChildProcess =>
     etl(
       'worker',
@@ -67,43 +70,46 @@ export const openFleet = async (home: string, queue: 'PostgreSQL' | 'Redis' = 'P
     run: () => succeed('run', 'pipelines/noaa.ts', '--quiet'),
     emptyQueue: (): Promise<unknown> =>
       redis === undefined ? ask(url, 'delete from etl_queue.job') : redis.command('flushall'),
-    /** Waits until the newest run, if any, is as wanted, and fails if it is published first; every process that works for it is known by its session's name. */
-    untilRun: (isIt: (run: FleetRun, copying: number) => boolean): Promise<FleetRun> =>
+    /** Waits until the newest run, if any, is as wanted, and fails if it is published first. */
+    untilRun: (isIt: (run: FleetRun) => boolean): Promise<FleetRun> =>
       withPg(url, async (client) => {
         for (;;) {
           const { rows } = await client
-            .query<FleetRun & { copying: number }>(
-              `select id::int, state, pid, generation, (select count(distinct application_name)::int
-                  from pg_stat_progress_copy p join pg_stat_activity a on a.pid = p.pid
-                  where p.datname = current_database()) as copying
-                from etl.run order by id desc limit 1`,
-            )
+            .query<FleetRun>('select id::int, state, pid, generation from etl.run order by id desc limit 1')
             .catch(() => ({ rows: [] }));
           const [run] = rows;
-          if (run !== undefined && isIt(run, run.copying)) return run;
+          if (run !== undefined && isIt(run)) return run;
           if (run?.state === 'published') throw new Error('the run was published before it was as wanted');
           await sleep(50);
         }
       }),
-    /** Lets COPYs wait until so many processes are at one, and then lets them go on. */
-    gather: async (processes: number): Promise<void> => {
+    /**
+     * Stops all processes when so many of them are in the midst of a chunk, whose transaction then stays open: a lock holds their
+     * COPYs until the processes are stopped. Each is known by its sessions' name.
+     */
+    stopInChunk: async (processes: number): Promise<void> => {
       const staging = await askUntil<{ name: string | null }>(
         url,
         `select string_agg(oid::regclass::text, '') as name from pg_class
           where relnamespace = to_regnamespace('etl_staging') and relname like '%observation%' and relkind = 'r'`,
         ({ name }) => name !== null,
       );
-      await withPg(url, async (holder) => {
-        await holder.query(`begin; lock table ${staging.name} in share mode`);
-        await askUntil<{ n: number }>(
+      const untilWith = (lock: string) =>
+        askUntil<{ n: number }>(
           url,
-          `select count(distinct a.application_name)::int as n
-            from pg_locks l join pg_class c on c.oid = l.relation join pg_stat_activity a on a.pid = l.pid
-            where a.datname = current_database() and not l.granted and c.relname like '%observation%'`,
+          `select count(distinct a.application_name)::int as n from pg_locks l join pg_stat_activity a on a.pid = l.pid
+            where a.datname = current_database() and l.relation = '${staging.name}'::regclass
+              and l.mode = 'RowExclusiveLock' and ${lock}`,
           ({ n }) => n >= processes,
         );
+      await withPg(url, async (holder) => {
+        await holder.query(`begin; lock table ${staging.name} in share mode`);
+        await untilWith('not granted');
+        signal('SIGSTOP');
       });
+      await untilWith('granted');
     },
+    resume: () => signal('SIGCONT'),
     /** Rows of production, a checksum of them, what the ledger says was copied, and by how many runs. */
     outcome: async (): Promise<unknown> => {
       const [sums] = await ask(
