@@ -156,6 +156,26 @@ describe.each(queueKinds)('schedules, queues in $kind', ({ kind }) => {
     expect(said('earlier slots were missed', 'a')).toBe(true);
   });
 
+  it.for([
+    { pause: 30, outcome: 'enqueued' },
+    { pause: 70, outcome: 'missed' },
+  ] as const)(
+    'a slot of three minutes ago is $outcome if other workers decided about slots every $pause s since',
+    async ({ pause, outcome }) => {
+      const slot = new Date(Math.floor(Date.now() / 60_000 - 3) * 60_000);
+      await set('a', { cron: `${slot.getUTCMinutes()} ${slot.getUTCHours()} * * *` });
+      await setNextSlot('a', `timestamptz '${slot.toISOString()}'`);
+      await database.query(
+        `insert into etl.schedule_slot (schedule, slot, outcome, decided_at) select 'other', $1, 'skipped', decided_at
+          from generate_series($1::timestamptz, clock_timestamp(), $2 * interval '1 second') as decided_at`,
+        [slot, pause],
+      );
+      await workers.start();
+      await until(async () => (await stored('a', 'last_slot')) !== null);
+      expect(await stored('a', 'last_outcome')).toBe(outcome);
+    },
+  );
+
   it('a schedule with seconds in its cron has a job for each slot', async () => {
     await set('a', { cron: '*/2 * * * * *' });
     await workers.start();

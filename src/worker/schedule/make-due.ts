@@ -81,20 +81,7 @@ const forEachRow = async (
   return 'as many as allowed';
 };
 
-/**
- * Decides about a slot. It is missed if no worker ran at its time, unless it is caught up. `since`: when
- * this worker, which has worked on due slots ever since, found the first of them.
- */
-const judge = async (
-  queues: Queues,
-  row: store.ScheduleRow,
-  slot: Date,
-  since: Date,
-): Promise<SlotOutcome> => {
-  const isLate = since.getTime() - slot.getTime() > slotLateMs;
-  if (isLate && !row.catchUp) return 'missed';
-  return (await isBusy(queues, row)) ? 'skipped' : 'enqueued';
-};
+const isLate = (slot: Date, since: Date): boolean => since.getTime() - slot.getTime() > slotLateMs;
 
 const messages: Readonly<Record<SlotOutcome, string>> = {
   enqueued: 'a slot is due',
@@ -107,17 +94,33 @@ const decidedMax = 1_000;
 
 /** Returns a function that decides about the schedules that are due, a thousand a call. */
 const createDecider = (options: SlotOptions): ((client: Client, queues: Queues) => Promise<void>) => {
-  // Thousands of schedules with the same time are decided for longer than a slot may be late
-  // (`npm run bench:scale`).
+  // Since when this worker has worked on what is due, and since when workers have. Thousands of schedules with
+  // the same time are decided for longer than a slot may be late (`npm run bench:scale`), and a worker may end
+  // meanwhile.
   let since: Date | undefined;
+  let workersSince: Date | undefined;
+  const wasMissed = async (client: Client, slot: Date, now: Date): Promise<boolean> => {
+    if (!isLate(slot, (since ??= now))) return false;
+    workersSince ??= (await runQuery(client, store.selectDecidingSince(slotLateMs))).rows[0].since as Date;
+    return isLate(slot, workersSince);
+  };
+  /** A slot is missed if no worker ran at its time, unless it is caught up. */
+  const judge = async (
+    client: Client,
+    queues: Queues,
+    row: store.ScheduleRow,
+    slot: Date,
+  ): Promise<SlotOutcome> => {
+    if ((await wasMissed(client, slot, row.now)) && !row.catchUp) return 'missed';
+    return (await isBusy(queues, row)) ? 'skipped' : 'enqueued';
+  };
   const decide =
     (client: Client, queues: Queues) =>
     async (row: store.ScheduleRow): Promise<() => void> => {
       const { name, cron, timeZone, nextSlot, now } = row;
-      since ??= now;
       const calendar = readCalendar(name, cron!, timeZone);
       const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
-      const outcome = await judge(queues, row, slot, since);
+      const outcome = await judge(client, queues, row, slot);
       const next = new Date(calendar.next(now.getTime()));
       const first = slot > nextSlot ? nextSlot : undefined;
       const job = outcome === 'enqueued' ? store.jobOfSlot(name, slot) : undefined;
@@ -138,7 +141,7 @@ const createDecider = (options: SlotOptions): ((client: Client, queues: Queues) 
   return async (client, queues) => {
     const due = [store.selectDue, store.selectOverdue];
     const done = await forEachRow(client, options, due, decide(client, queues), decidedMax);
-    if (done === 'all') since = undefined;
+    if (done === 'all') since = workersSince = undefined;
   };
 };
 

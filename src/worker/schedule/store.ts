@@ -46,6 +46,16 @@ export const selectDue = (except: readonly string[]): Query => selectDueFor(0, '
 /** Waits for the lock of an overdue schedule, because the watchdog ends a frozen lock holder. */
 export const selectOverdue = (except: readonly string[]): Query => selectDueFor(frozenMs, '', except);
 
+/** Since when workers have decided about slots without a pause of `ms` milliseconds, at most an hour ago. */
+export const selectDecidingSince = (ms: number): Query => ({
+  text: `select coalesce(min(decided_at), clock_timestamp()) as since from (
+      select decided_at, bool_or(following - decided_at > $1 * interval '1 ms') over (order by decided_at desc) as "isBeforePause"
+        from (select decided_at, lead(decided_at, 1, clock_timestamp()) over (order by decided_at) as following
+          from etl.schedule_slot where decided_at > clock_timestamp() - interval '1 hour') as decision
+    ) as decided where not "isBeforePause"`,
+  values: [ms],
+});
+
 export const selectPending = (except: readonly string[]): Query => ({
   text: `select ${columns} from etl.schedule
     where job_state = 'pending' and name <> all ($1)
