@@ -15,6 +15,7 @@ import { lookForSlots } from '../src/worker/schedule/make-due.ts';
 import { listSchedules } from '../src/worker/schedule/list.ts';
 import { recordJobEnd, upsertSchedule } from '../src/worker/schedule/store.ts';
 import { commit, runQuery, runTogether, withClient, withTransaction, type Client } from '../src/db/client.ts';
+import { askTogether } from '../src/db/ask-together.ts';
 import { tryLockPipeline } from '../src/db/session/advisory-lock.ts';
 import { currentEpoch, judgeLoading, selectLoading } from '../src/ledger/run/epoch.ts';
 import {
@@ -60,23 +61,25 @@ const nameOf = (n: number): string => `pipeline-${n}`;
 const addSchedules = async (client: Client, count: number): Promise<void> => {
   const nextSlot = new Date(Math.floor(Date.now() / 1_000) * 1_000);
   const cron = `${nextSlot.getUTCSeconds()} ${nextSlot.getUTCMinutes()} ${nextSlot.getUTCHours()} * * *`;
-  for (let n = 0; n < count; n += 1)
-    await runQuery(
-      client,
-      upsertSchedule({
-        name: nameOf(n),
-        pipeline: nameOf(n),
-        definition: 'a'.repeat(64),
-        params: {},
-        pinnedParams: {},
-        cron,
-        timeZone: 'UTC',
-        catchUp: false,
-        queue: defaultQueue,
-        lateAfterMs: undefined,
-        everyMs: null,
-        nextSlot,
-      }),
+  const upsert = (n: number) =>
+    upsertSchedule({
+      name: nameOf(n),
+      pipeline: nameOf(n),
+      definition: 'a'.repeat(64),
+      params: {},
+      pinnedParams: {},
+      cron,
+      timeZone: 'UTC',
+      catchUp: false,
+      queue: defaultQueue,
+      lateAfterMs: undefined,
+      everyMs: null,
+      nextSlot,
+    });
+  // A thousand a message: one after the other, they take longer on a busy machine than a slot may be late.
+  for (let n = 0; n < count; n += 1_000)
+    await askTogether(client, () =>
+      Array.from({ length: Math.min(1_000, count - n) }, (_, at) => runQuery(client, upsert(n + at))),
     );
 };
 
