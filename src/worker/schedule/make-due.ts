@@ -99,8 +99,8 @@ const createDecider = (options: SlotOptions): ((client: Client, queues: Queues) 
   // meanwhile.
   let since: Date | undefined;
   let workersSince: Date | undefined;
-  const wasMissed = async (client: Client, slot: Date, now: Date): Promise<boolean> => {
-    if (!isLate(slot, (since ??= now))) return false;
+  const wasMissed = async (client: Client, slot: Date): Promise<boolean> => {
+    if (!isLate(slot, since!)) return false;
     workersSince ??= (await runQuery(client, store.selectDecidingSince(slotLateMs))).rows[0].since as Date;
     return isLate(slot, workersSince);
   };
@@ -111,13 +111,14 @@ const createDecider = (options: SlotOptions): ((client: Client, queues: Queues) 
     row: store.ScheduleRow,
     slot: Date,
   ): Promise<SlotOutcome> => {
-    if ((await wasMissed(client, slot, row.now)) && !row.catchUp) return 'missed';
+    if (!row.catchUp && (await wasMissed(client, slot))) return 'missed';
     return (await isBusy(queues, row)) ? 'skipped' : 'enqueued';
   };
   const decide =
     (client: Client, queues: Queues) =>
     async (row: store.ScheduleRow): Promise<() => void> => {
       const { name, cron, timeZone, nextSlot, now } = row;
+      since ??= now;
       const calendar = readCalendar(name, cron!, timeZone);
       const slot = new Date(calendar.newest(nextSlot.getTime(), now.getTime()));
       const outcome = await judge(client, queues, row, slot);
