@@ -8,11 +8,12 @@ import { codeOf, EtlError, messageOf } from '../core/errors/errors.ts';
 import { closeTimeoutMs } from '../core/limits.ts';
 import { askTogether } from './ask-together.ts';
 import type { ServerAddress } from './connect/address.ts';
-import { labelOf } from './connect/config.ts';
+import { labelOf, type ServerConfig } from './connect/config.ts';
 import { connectError } from './connect/connect-error.ts';
 import { openFirst } from './connect/hosts.ts';
 import { advisoryKeys } from './connect/advisory-keys.ts';
 import { PgClient } from './connect/pg.ts';
+import { keepsSessions } from './connect/pooler.ts';
 import { retryOf } from './retry.ts';
 import { withPermission } from './connect/server-error.ts';
 import { inline, quoteName, searchPath, type Query } from './sql.ts';
@@ -40,7 +41,8 @@ const withNetworkCode = (client: pg.Client, cause: unknown, hasEnded: boolean): 
 };
 
 const openOn = async (address: ServerAddress): Promise<Client> => {
-  const client = new PgClient(address.config, { name: address.sessionName, schemas: [] });
+  const start = { name: address.sessionName, schemas: [], waitsBehindPooler: true };
+  const client = new PgClient(address.config, start);
   client.on('error', (error) => lost.set(client, error));
   // From now on, our watchdog checks the connection.
   client.once('connect', () => watchClient(client));
@@ -55,14 +57,40 @@ const openOn = async (address: ServerAddress): Promise<Client> => {
   }
 };
 
+/** Refuses a pooler that gives a session to several clients in turn, before anything is set in it. */
+const refuseSharedSessions = async (
+  client: Client,
+  there: ServerAddress,
+  known: ServerConfig,
+): Promise<void> => {
+  if (known.keepsSessions) return;
+  const other = await openOn(there);
+  try {
+    if (!(await keepsSessions(client, other))) throw new EtlError('ETL_POOLER', { server: there.label });
+    known.keepsSessions = true;
+  } finally {
+    await closeClient(other);
+  }
+};
+
 /**
  * Opens a connection to the first usable host. Errors: ETL_CONNECT, ETL_CONNECT_AUTH,
- * ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION.
+ * ETL_CONNECT_DATABASE, ETL_CONNECT_TLS, ETL_PERMISSION, ETL_POOLER.
  */
 export const openClient = (address: ServerAddress): Promise<Client> =>
-  openFirst(address.config, (config) => {
+  openFirst(address.config, async (config) => {
     const label = address.config.hosts.length === 1 ? address.label : labelOf(config);
-    return openOn({ ...address, config, label });
+    const there = { ...address, config, label };
+    const client = await openOn(there);
+    if (!client.isPooled) return client;
+    try {
+      await refuseSharedSessions(client, there, address.config);
+      await client.keepSettings();
+      return client;
+    } catch (error) {
+      await closeClient(client);
+      throw error;
+    }
   });
 
 export const closeClient = async (client: Client): Promise<void> => {

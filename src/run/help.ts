@@ -6,7 +6,6 @@ import { currentEpoch } from '../ledger/run/epoch.ts';
 import { latestRun, loadedChunks, runFiles, runStanding, type LatestRun } from '../ledger/run/ledger.ts';
 import { missingSegments } from '../ledger/run/resume.ts';
 import { withClient, type Client } from '../db/client.ts';
-import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { queuePollMs } from '../core/limits.ts';
 import { sourceNamed } from '../input/sources/registry.ts';
@@ -93,7 +92,6 @@ export const loadForWorker = async (
 ): Promise<void> => {
   const prepared = await prepareRun(pipeline, options, fromWorker, 'helper');
   await withClient(prepared.address, async (client) => {
-    await refuseSharedSessions(client, prepared.address);
     await refuseStrangers(client, pipeline.name);
     const context = await createContext(prepared, client, await currentEpoch(client));
     const latest = await findRun(context);

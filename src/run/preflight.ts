@@ -5,7 +5,6 @@ import type { PipelineSpec } from '../core/declaration.ts';
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withPath, withTransaction, type Client } from '../db/client.ts';
 import { askTogether } from '../db/ask-together.ts';
-import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { refuseUntrusted, type Trust } from '../db/bookkeeping/trust.ts';
 import { EtlError } from '../core/errors/errors.ts';
 import { distributionProblems } from '../publish/table/distribution.ts';
@@ -74,12 +73,11 @@ interface Preflight {
 }
 
 /**
- * Checks the server and returns the owners of our schemas. Errors: ETL_POOLER, ETL_SERVER_VERSION,
+ * Checks the server and returns the owners of our schemas. Errors: ETL_SERVER_VERSION,
  * ETL_SERVER_ENCODING, ETL_STANDBY, ETL_READ_ONLY, ETL_UNTRUSTED, ETL_PERMISSION naming everything
  * that is missing, ETL_DEFINITION naming missing schemas and types, and distributions without Citus.
  */
 export const preflight = async (client: Client, { address, backend, spec }: Preflight): Promise<Trust> => {
-  await refuseSharedSessions(client, address);
   const { label } = address;
   const [access, trust] = await askTogether(client, () => [
     readAccess(client, backend.databaseConnectionsMax > 0, spec),

@@ -71,13 +71,9 @@ const judgeServer = ({ access: { version, versionNumber, isStandby, encoding } }
     : refuse('encoding', encoding, `create database … template template0 encoding 'UTF8', and load there`),
 ];
 
-const judgePooling = ({ pooling }: ServerFacts): Finding[] => {
-  if (pooling === 'direct') return [];
-  if (pooling === 'session') return [ok('pooler', 'in session mode')];
-  const advice =
-    'connect to the server itself, or to a pooler in session mode (PgBouncer: pool_mode = session): other modes lose the locks of a run';
-  return [refuse('pooler', 'shares a session among clients', advice)];
-};
+/** A pooler in another mode is refused when connecting. */
+const judgePooling = ({ isPooled }: ServerFacts): Finding[] =>
+  isPooled ? [ok('pooler', 'in session mode')] : [];
 
 const judgeUser = ({ access, isSuperuser }: ServerFacts): Finding => {
   const { user, database, isReadOnly, isStandby, missing, cures } = access;

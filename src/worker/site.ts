@@ -2,7 +2,6 @@
 
 import type { ServerAddress } from '../db/connect/address.ts';
 import { withClient, type Client } from '../db/client.ts';
-import { refuseSharedSessions } from '../db/session/pooler.ts';
 import { migrate, migrateBeside } from '../db/bookkeeping/migrate.ts';
 import { readTrust } from '../db/bookkeeping/trust.ts';
 import { silentLogger } from '../core/logger.ts';
@@ -33,7 +32,6 @@ export const openFoundSite = async (
   queueNames: readonly string[],
 ): Promise<Site> => {
   const namespace = await withClient(address, async (client) => {
-    await refuseSharedSessions(client, address);
     const [trust] = await migrateBeside(client, await readTrust(client), async () => {
       if (queueNames.length > 0) await rememberQueueNames(client, queueNames);
     });

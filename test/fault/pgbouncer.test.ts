@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { main } from '../../src/cli/main.ts';
 import { addressFromUrl } from '../../src/db/connect/address.ts';
 import { withClient } from '../../src/db/client.ts';
-import { poolingOf } from '../../src/db/session/pooler.ts';
 import {
   createWorker,
   enqueue,
@@ -73,27 +72,44 @@ const keepBusy = (url: string, clients: number): void => {
   });
 };
 
-const poolingAt = (url: string) => {
-  const address = addressFromUrl(url);
-  return withClient(address, (client) => poolingOf(client, address));
+const isPooledAt = (url: string): Promise<boolean> =>
+  withClient(addressFromUrl(url), (client) => Promise.resolve(client.isPooled));
+
+/** What a client of the pool gets, in each of the pool's sessions: it asks several times. */
+const sessionOf = async (url: string): Promise<readonly unknown[]> => {
+  const clients = Array.from({ length: 4 }, () => new pg.Client({ connectionString: url }));
+  for (const client of clients) await client.connect();
+  const asked = clients.map((client) =>
+    client.query(`select string_agg(name || ' ' || setting, ', ' order by name) as settings, (select count(*) from pg_listening_channels())
+      from pg_settings, pg_sleep(0.1) where name in ('search_path', 'statement_timeout', 'lock_timeout', 'tcp_keepalives_idle', 'datestyle')`),
+  );
+  const rows = (await Promise.all(asked)).map((result) => JSON.stringify(result.rows));
+  for (const client of clients) await client.end();
+  return [...new Set(rows)];
 };
 
-/** Statements over poolers of so many connections, begun before the first test and asked about in the last. */
-const poolSizes = hasPgBouncer ? [1, 2] : [];
+/** Statements over poolers with so many connections left for others, begun before the first test and asked about in the last. */
+const connectionsLeft = hasPgBouncer ? [0, 1] : [];
 let poolers: readonly PgBouncer[] = [];
 let slept: Promise<readonly PromiseSettledResult<unknown>[]>;
 
 beforeAll(async () => {
   const serverUrl = inject('serverUrl');
   poolers = await Promise.all(
-    poolSizes.map((poolSize) => startPgBouncer({ mode: 'session', poolSize, serverUrl })),
+    connectionsLeft.map(() => startPgBouncer({ mode: 'session', poolSize: 2, serverUrl })),
   );
-  const sleepLong = ({ urlOf }: PgBouncer): Promise<unknown> =>
-    // Longer than the silence after which a connection is asked about.
-    withClient(
-      addressFromUrl(urlOf(database.url)),
-      async (client) => (await client.query('select pg_sleep(18)')).rowCount,
-    );
+  const sleepLong = ({ urlOf }: PgBouncer, index: number): Promise<unknown> => {
+    const connectionString = urlOf(database.url);
+    return withClient(addressFromUrl(connectionString), async (client) => {
+      const holder = new pg.Client({ connectionString });
+      holder.on('error', () => undefined);
+      if (connectionsLeft[index] === 0) await holder.connect();
+      // Longer than the silence after which a connection is asked about.
+      const { rowCount } = await client.query('select pg_sleep(18)');
+      await holder.end();
+      return rowCount;
+    });
+  };
   slept = Promise.allSettled(poolers.map(sleepLong));
 });
 afterAll(() => Promise.all(poolers.map(({ stop }) => stop())));
@@ -154,17 +170,20 @@ describe.runIf(hasPgBouncer)('PgBouncer in session mode', () => {
 
   it('is known as such, with other clients on the pool', async () => {
     keepBusy(url, 8);
-    expect(await poolingAt(url)).toBe('session');
-    expect(await poolingAt(database.url)).toBe('direct');
+    expect(await isPooledAt(url)).toBe(true);
+    expect(await isPooledAt(database.url)).toBe(false);
   });
 });
 
 describe.runIf(hasPgBouncer)('PgBouncer in session mode with few connections', () => {
-  it('a run that gets none says so, and ends within --wait', async () => {
-    const connectionString = (await start('session', 1)).urlOf(database.url);
+  it.each([
+    { poolSize: 1, code: 'ETL_CONNECT' },
+    { poolSize: 2, code: 'ETL_SERVER_LOST' },
+  ])('a run that gets $poolSize says so, and ends within --wait', async ({ poolSize, code }) => {
+    const connectionString = (await start('session', poolSize)).urlOf(database.url);
     const connection: object = { connectionString, connectionTimeoutMillis: 500 };
     await expect(run(undefined, { connection, fullRefresh: true, waitMs: 500 })).rejects.toMatchObject({
-      code: 'ETL_SERVER_LOST',
+      code,
       message: expect.stringContaining('a pooler may have no server connection left'),
     });
   });
@@ -179,9 +198,10 @@ describe.runIf(hasPgBouncer).each(shared)(
   ({ mode, poolSize }) => {
     it('is known as such, also with other clients on the pool', async () => {
       const url = (await start(mode, poolSize)).urlOf(database.url);
-      expect(await poolingAt(url)).toBe('shared');
+      await expect(isPooledAt(url)).rejects.toMatchObject({ code: 'ETL_POOLER' });
       keepBusy(url, 10);
-      for (let again = 0; again < 3; again += 1) expect(await poolingAt(url)).toBe('shared');
+      for (let again = 0; again < 3; again += 1)
+        await expect(isPooledAt(url)).rejects.toMatchObject({ code: 'ETL_POOLER' });
     });
   },
 );
@@ -196,21 +216,27 @@ describe.runIf(hasPgBouncer)('PgBouncer in transaction mode', () => {
     expect(await sessionLocks()).toEqual([]);
   });
 
-  it('so is whatever else needs a session, and the doctor says why', async () => {
+  it('so is every command, and the sessions of other clients are as before', async () => {
+    const url = (await start('transaction', 2)).urlOf(database.url);
+    const before = await sessionOf(url);
+    expect(before).toHaveLength(1);
+    for (const args of [['status'], ['schedule', 'list'], ['run', noaa], ['doctor'], ['queue']])
+      expect(await etl(url, ...args)).toMatchObject({ exit: 1, err: expect.stringContaining('ETL_POOLER') });
+    expect(await sessionOf(url)).toEqual(before);
+  });
+
+  it('so is whatever needs a session', async () => {
     const url = (await start('transaction', 20)).urlOf(database.url);
     const place = { databaseUrl: url, redis: false } as const;
     const { pipeline, directory } = await loadPipelineFile(noaa);
     await expect(createWorker({ ...place, pipelines: 'pipelines' })).rejects.toMatchObject(refused);
     await expect(enqueue(pipeline, { ...place, directory })).rejects.toMatchObject(refused);
     await expect(joinRun(pipeline, { ...place, directory })).rejects.toMatchObject(refused);
-    const { exit, out } = await etl(url, 'doctor');
-    expect(out).toMatch(/problem +pooler +shares a session among clients/);
-    expect(exit).toBe(1);
   });
 });
 
 describe.runIf(hasPgBouncer)('PgBouncer in session mode with few connections, for long', () => {
   it('a statement goes on, with and without one for the watchdog that asks about it', async () => {
-    expect(await slept).toEqual(poolSizes.map(() => ({ status: 'fulfilled', value: 1 })));
+    expect(await slept).toEqual(connectionsLeft.map(() => ({ status: 'fulfilled', value: 1 })));
   });
 });

@@ -109,7 +109,7 @@ describe('an admin on a server with an intruder', () => {
     // The timeout looks up no name.
     const unsafe = [...first.values()].filter(
       (text) =>
-        !/: set statement_timeout = 0; set search_path = "pg_catalog", ("etl_queue", )?"pg_temp"; /.test(
+        !/: set local statement_timeout = 0; set local search_path = "pg_catalog", ("etl_queue", )?"pg_temp"; /.test(
           text,
         ),
     );

@@ -74,6 +74,8 @@ export interface ServerConfig extends DriverSettings {
   readonly user: string;
   readonly database: string;
   readonly parameters: Parameters;
+  /** Set once a pooler before the server was seen to keep a session for each client. */
+  keepsSessions?: true;
 }
 
 const defaultPort = 5432;

@@ -81,7 +81,6 @@ const connectToAddress = (socket: Socket, { port, hostaddr }: Host): void => {
   socket.connect = () => connect(port, hostaddr);
 };
 
-/** The pid that the server sent at login; a pooler sends a number of its own. */
 interface BackendKey {
   readonly processID: number | null;
 }
@@ -161,14 +160,19 @@ export class PgClient extends driver.Client {
     return this.#serverPid;
   }
 
+  /** The pid that the server sent at login; a pooler sends a number of its own. */
+  get #loginPid(): number | null {
+    return (this as unknown as BackendKey).processID;
+  }
+
   /** True if the server, or a pooler before it, has accepted our login. */
   get isLoggedIn(): boolean {
-    return (this as unknown as BackendKey).processID !== null;
+    return this.#loginPid !== null;
   }
 
   /** A pooler reports its own number instead of the pid. */
   get isPooled(): boolean {
-    return this.#serverPid !== undefined && this.#serverPid !== (this as unknown as BackendKey).processID;
+    return this.#serverPid !== undefined && this.#serverPid !== this.#loginPid;
   }
 
   /**
@@ -179,7 +183,7 @@ export class PgClient extends driver.Client {
     const late = (): void => void this.connection.stream.destroy(new Error('the session did not start'));
     const timer = this.#timeoutMs > 0 ? setTimeout(late, this.#timeoutMs) : undefined;
     try {
-      const text = startStatement(this.#start, this.serverMajor);
+      const text = startStatement(this.#start, this.serverMajor, this.#loginPid ?? 0);
       const results = (await this.query(text)) as unknown as readonly pg.QueryResult[];
       const row = results.at(-1)!.rows[0];
       this.#serverPid = row.pid;
@@ -188,6 +192,11 @@ export class PgClient extends driver.Client {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Sets what every session of ours has. Behind a pooler, the session must be ours alone. */
+  async keepSettings(): Promise<void> {
+    await this.query(startStatement(this.#start, this.serverMajor));
   }
 
   #separate(): void {
@@ -201,6 +210,7 @@ export class PgClient extends driver.Client {
     await super.connect();
     try {
       await this.#begin();
+      if (this.isPooled && this.#start.waitsBehindPooler !== true) await this.keepSettings();
     } catch (error) {
       void this.end().catch(() => undefined);
       throw error;

@@ -5,6 +5,8 @@ import { quoteText, searchPath } from '../sql.ts';
 export interface SessionStart {
   readonly name: string;
   readonly schemas: readonly string[];
+  /** Behind a pooler, nothing is set until `keepSettings`: the session may be given to others. */
+  readonly waitsBehindPooler?: boolean;
 }
 
 interface Setting {
@@ -60,21 +62,29 @@ const maySet = (major: number): string =>
     ? '(select rolsuper from pg_roles where rolname = current_user)'
     : `has_parameter_privilege(name, 'set')`;
 
+/** Set for the transaction of the statement, and then kept for the session. */
+const keptOf = (name: string): string => `('${name}', current_setting('${name}'), '', false)`;
+
 /**
  * Starts with `set` statements: they look up no names, so they are safe before the search path is
  * set, and fast enough for any timeout of the role. The server parses the `select`, which may be
  * slow on a busy server, only after it has executed them.
+ *
+ * `pid` is what the server sent at login. If a pooler sent it, nothing outlasts the statement: the
+ * session may be another client's next. Without `pid`, the settings are kept in any case.
  */
-export const startStatement = ({ name, schemas }: SessionStart, major: number): string => {
+export const startStatement = ({ name, schemas }: SessionStart, major: number, pid?: number): string => {
   const rows = settings.filter(({ since = 0 }) => major >= since).map(rowOf);
+  const kept = ['statement_timeout', 'search_path', 'application_name'].map(keptOf);
   return [
-    'set statement_timeout = 0',
-    `set search_path = ${searchPath(schemas)}`,
-    `set application_name = ${quoteText(name)}`,
-    `select set_config(name, value, false), pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
+    'set local statement_timeout = 0',
+    `set local search_path = ${searchPath(schemas)}`,
+    `set local application_name = ${quoteText(name)}`,
+    `select case when ${pid === undefined ? 'true' : `pg_backend_pid() = ${pid}`} then set_config(name, value, false) end,
+      pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
       to_regclass('pg_catalog.pg_dist_partition') is not null as "hasCitus"
-      from (values ${rows.join(', ')}) as s (name, value, systems, privileged)
+      from (values ${[...kept, ...rows].join(', ')}) as s (name, value, systems, privileged)
       where version() ~ systems and not (name = 'client_min_messages' and current_setting(name) ~ 'debug|log')
         and case when privileged then current_setting(name) <> value and ${maySet(major)} else true end`,
   ].join('; ');

@@ -3,7 +3,6 @@
 import { statfs } from 'node:fs/promises';
 import type { ServerAddress } from '../connect/address.ts';
 import type { Client } from '../client.ts';
-import { poolingOf, type Pooling } from './pooler.ts';
 import { schemaVersions } from '../bookkeeping/migrate.ts';
 import { otherShape, readOnlyPlainTables, readTrust, type Trust } from '../bookkeeping/trust.ts';
 import { buildSchema } from '../names.ts';
@@ -53,7 +52,7 @@ export interface Bookkeeping {
 }
 
 export interface ServerFacts {
-  readonly pooling: Pooling;
+  readonly isPooled: boolean;
   readonly access: Access;
   readonly isSuperuser: boolean;
   readonly settings: Readonly<Record<string, SettingValue>>;
@@ -190,7 +189,7 @@ export const readServerFacts = async (
   const isCurrent = bookkeeping !== undefined && bookkeeping.found === bookkeeping.known;
   const settings = await client.query(selectSettings, [settingNames]);
   return {
-    pooling: await poolingOf(client, address),
+    isPooled: client.isPooled,
     access,
     ...(await client.query(selectServer)).rows[0],
     settings: Object.fromEntries(settings.rows.map(({ name, text, number }) => [name, { text, number }])),

@@ -17,7 +17,7 @@ const startedAt = new Date('2026-03-01T09:05:00Z');
 
 /** A server without problems. */
 const fit: ServerFacts = {
-  pooling: 'direct',
+  isPooled: false,
   access: {
     version: '17.2',
     versionNumber: 170_002,
@@ -79,8 +79,7 @@ const inRedis = { databaseConnectionsMax: 0 };
 type Row = [finding: string, facts: Partial<ServerFacts & Demand>, advice?: string];
 
 const rows: readonly Row[] = [
-  ['ok: pooler: in session mode', { pooling: 'session' }],
-  ['problem: pooler: shares a session among clients', { pooling: 'shared' }, 'pool_mode = session'],
+  ['ok: pooler: in session mode', { isPooled: true }],
   [
     'problem: server: PostgreSQL 13.20',
     access({ version: '13.20', versionNumber: 130_020 }),
