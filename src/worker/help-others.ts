@@ -33,10 +33,11 @@ interface HelperOptions {
   readonly abort: AbortSignal;
 }
 
+/** After a crash, a run can be helped again when its coordinator has adopted the new epoch. */
 const loadingRuns = (client: Client, queueNames: readonly string[]): Promise<readonly LoadingRow[]> =>
   rowsOf(client, {
     text: `select id::float8 as id, pipeline, pinned_params as params, generation from etl.run
-        where state = 'loading' and queue = any ($1) order by id`,
+        where state = 'loading' and queue = any ($1) and epoch = (select epoch from etl.canary) order by id`,
     values: [queueNames],
   });
 

@@ -119,11 +119,11 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     expect(workers.lines.some(({ from, message }) => from === 'idle' && message === 'run ended')).toBe(true);
   });
 
-  it('a worker helps the runs of its queues only', async () => {
-    const insert = (queue: string) =>
+  it('a worker helps the runs of its queues only, and none whose staging a crash has emptied', async () => {
+    const insert = (queue: string, epoch = '(select epoch from etl.canary)') =>
       database.query(
         `insert into etl.run (epoch, table_hashes, pipeline, state, definition_hash, host, pid, workers, queue)
-          values (gen_random_uuid(), '{}', 'one', 'loading', repeat('0', 64), 'elsewhere', 1, 1, $1)
+          values (${epoch}, '{}', 'one', 'loading', repeat('0', 64), 'elsewhere', 1, 1, $1)
           returning id::int`,
         [queue],
       );
@@ -132,6 +132,7 @@ describe.each(queueKinds)('queues by name, in $kind', ({ kind }) => {
     const job = await put('two', 'fast');
     await until(() => ended(job) !== undefined);
     await insert('other');
+    await insert('fast', 'gen_random_uuid()');
     const own = (await insert('fast')).rows[0]?.['id'];
     const helped = () =>
       workers.lines.filter(({ message }) => message === 'helping a run').map(({ run }) => run);
