@@ -154,7 +154,7 @@ export const isFullRefresh = (asked: Asked, latest: LatestRun | undefined): bool
 };
 
 /** `isLoaded`: rows loaded from the file still exist. */
-const knownFiles = async (
+export const knownFiles = async (
   { client, spec, epoch }: OutsetContext,
   run: LatestRun,
 ): Promise<readonly KnownFile[]> => {

@@ -14,10 +14,11 @@ import { namesOfTouched } from '../publish/modes/replace/touched.ts';
 import { freeBytesOf } from '../db/session/facts.ts';
 import { directAdvice } from '../run/advice.ts';
 import { chooseBackend } from '../queue/choose-backend.ts';
+import type { OutsetContext } from '../run/context.ts';
 import { prepareJudging } from './needs-run.ts';
 import { preflight } from '../run/preflight.ts';
 import { plural } from '../core/wording.ts';
-import { askForEmptied, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
+import { askForEmptied, knownFiles, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
 import { reportFiles } from '../run/files/held-files.ts';
 import { planNeeded, planSources } from '../run/files/plan-sources.ts';
 import { readDefinition, type Definition } from '../pipeline/definition.ts';
@@ -117,7 +118,7 @@ interface MadePlan {
 const asRefusal = ({ code, message, hint, exit }: EtlError): Refusal => ({ code, message, hint, exit });
 
 const beginningOf = async (
-  client: Client,
+  looking: OutsetContext,
   { beginning, latest }: Outset,
   findings: Findings,
 ): Promise<void> => {
@@ -127,9 +128,16 @@ const beginningOf = async (
     findings.outcome = isPart ? 'load new' : 'load';
     return;
   }
-  const chunks = await loadedChunks(client, latest!.id);
-  const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0);
-  if (chunks.length > 0) findings.why.push(`${plural(records, 'record')} of it are in staging`);
+  const chunks = await loadedChunks(looking.client, latest!.id);
+  const known = await knownFiles(looking, latest!);
+  const loaded = new Set(known.filter(({ isLoaded }) => isLoaded).map(({ id }) => id));
+  const tell = (isThere: boolean, say: (records: string) => string): void => {
+    const some = chunks.filter(({ fileId }) => loaded.has(fileId) === isThere);
+    const records = some.reduce((sum, chunk) => sum + chunk.records, 0);
+    if (some.length > 0) findings.why.push(say(plural(records, 'record')));
+  };
+  tell(true, (records) => `${records} of it are in staging`);
+  tell(false, (records) => `${records} of it were in staging until the server crashed`);
   findings.outcome = 'continue';
   findings.run = beginning.runId;
 };
@@ -162,7 +170,7 @@ const judge = async (
     findings.run = outset.standing;
     return;
   }
-  await beginningOf(client, outset, findings);
+  await beginningOf(looking, outset, findings);
   const earlier = await earlierRuns(client, spec.name);
   findings.seconds = foreseenSeconds(earlier, findings.planned);
   findings.notices.push(...foreseenSaving(earlier, spec));

@@ -313,6 +313,10 @@ describe('etl plan', () => {
       expect.any(String),
       expect.any(String),
     ]);
+    const [{ epoch } = {}] = await rowsOf('select epoch from etl.canary');
+    await database.query('update etl.canary set epoch = gen_random_uuid()');
+    expect((await etl())[1]).toMatch(/^ {2}\d+ records? of it were in staging until the server crashed$/);
+    await database.query('update etl.canary set epoch = $1', [epoch]);
     files.write('t.csv', 'id,word\n1,a\n');
     expect((await etl()).slice(0, 2)).toEqual([
       'Everything would be loaded.',
