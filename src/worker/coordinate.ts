@@ -18,6 +18,7 @@ import { recordFailure } from '../run/record-failure.ts';
 import type { FromWorker, RunOptions } from '../run/options.ts';
 import { runForWorker } from '../run/run-pipeline.ts';
 import { traceDelivery } from '../report/job-trace.ts';
+import { noticeOf } from '../report/notice.ts';
 import type { Catalog } from './catalog.ts';
 import type { LockedRuns } from './locked-runs.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -128,8 +129,9 @@ const runRequest = async (
       onBegun();
       logger.info({ run: event.runId, pipeline: name, job: jobId }, 'run started');
     }
-    if (event.type === 'notice') logger.info({ pipeline: name, job: jobId }, event.message);
-    if (event.type === 'waiting') logger.warn({ pipeline: name, job: jobId }, event.problem);
+    const notice = noticeOf(event);
+    if (notice !== undefined)
+      logger[event.type === 'waiting' ? 'warn' : 'info']({ pipeline: name, job: jobId }, notice);
   };
   const own: RunOptions = {
     ...common,
