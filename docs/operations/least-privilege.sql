@@ -1,6 +1,7 @@
 -- Roles with which pipelines run and are looked at, and which can do nothing else.
 --
--- Run once, by a superuser or the database's owner with createrole, connected to the database. Change the names:
+-- Run once, by a superuser or, since PostgreSQL 15, the database's owner with createrole, connected to the database.
+-- Change the names:
 --   weather       the database
 --   noaa          the production schema; repeat its lines for each
 --   etl_loader    who runs pipelines; its password is set apart, with \password etl_loader
@@ -10,6 +11,9 @@ begin;
 
 create role etl_loader login nosuperuser nocreatedb nocreaterole noreplication nobypassrls;
 create role etl_reader login nosuperuser nocreatedb nocreaterole noreplication nobypassrls;
+
+-- Whoever is no superuser must be a member of a role to give it a schema; taken back at the end.
+grant etl_loader to current_user;
 
 -- Everybody may connect to a new database and make temporary tables in it; now only they, and who else is granted it.
 revoke all on database weather from public;
@@ -29,5 +33,7 @@ alter default privileges for role etl_loader in schema noaa grant select on tabl
 create schema etl authorization etl_loader;
 grant usage on schema etl to etl_reader;
 alter default privileges for role etl_loader in schema etl grant select on tables to etl_reader;
+
+revoke etl_loader from current_user;
 
 commit;

@@ -8,6 +8,7 @@ import { main } from '../../src/cli/main.ts';
 import { csv, definePipeline, runPipeline, sqlFile, type RunResult } from '../../src/index.ts';
 import { useFiles } from '../helpers/files.ts';
 import { ask } from '../helpers/own-server.ts';
+import { serverMajor } from '../helpers/major-server.ts';
 import { useDatabase } from '../helpers/server.ts';
 import { fakeIo } from '../unit/cli/fake-io.ts';
 import { readProjectFile } from '../unit/project/source-files.ts';
@@ -15,6 +16,8 @@ import { readProjectFile } from '../unit/project/source-files.ts';
 const suffix = randomUUID().replaceAll('-', '');
 const loader = `loader_${suffix}`;
 const reader = `reader_${suffix}`;
+/** Runs the script: owns the database and may create roles, as on managed servers. */
+const administrator = `administrator_${suffix}`;
 /** May connect, and nothing else. */
 const stranger = `stranger_${suffix}`;
 /** May not even connect. */
@@ -36,10 +39,13 @@ beforeAll(async () => {
     .replaceAll('weather', name)
     .replaceAll('etl_loader', loader)
     .replaceAll('etl_reader', reader);
-  await database.query(script);
+  await database.query(`create role ${administrator} login createrole password 'guest';
+    alter database ${name} owner to ${administrator}`);
+  // Until PostgreSQL 14, the owner of the database does not own schema public.
+  await ask(serverMajor < 15 ? database.url : urlOf(administrator), script);
   await database.query(`alter role ${loader} password 'guest'; alter role ${reader} password 'guest';
     create role ${stranger} login password 'guest'; create role ${outsider} login password 'guest';
-    grant connect on database ${new URL(database.url).pathname.slice(1)} to ${stranger}`);
+    grant connect on database ${name} to ${stranger}`);
   await database.query(`create schema private; create table private.salary (amount integer);
     create table public.visitor (id integer); create function private.open() returns int return 1`);
   // Chunks of this size need the queue.
@@ -50,7 +56,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  const roles = [loader, reader, stranger, outsider];
+  const roles = [loader, reader, stranger, outsider, administrator];
+  await database.query(`reassign owned by ${administrator} to current_user`);
   for (const role of roles) await database.query(`drop owned by ${role} cascade`);
   for (const role of roles) await ask(inject('serverUrl'), `drop role ${role}`);
 });
