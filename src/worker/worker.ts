@@ -222,7 +222,13 @@ const tellBroken = async ({ catalog, site, logger, queueNames, receiversOf }: Sh
  * (health port).
  */
 export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> => {
-  const shared = await share(options);
+  // Listens first: a probe must not restart a worker that waits for its server.
+  const health = options.health && (await serveHealth(options.health));
+  const failed = async (error: unknown): Promise<never> => {
+    await health?.close();
+    throw error;
+  };
+  const shared = await share(options).catch(failed);
   const { site, whenReached, queueWatch, catalog, queueNames, metrics, logger, drain, abort } = shared;
   const { common, fromWorker } = shared;
   const helper = createHelper({ catalog, queueNames, logger, common, fromWorker, abort: abort.signal });
@@ -234,8 +240,9 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
   const serve = () => serveRuns(site.queues, queueNames, coordinateAlone(shared, helper));
   const runs = await whenReached(serve).catch(async (error: unknown) => {
     await closeOthers();
-    throw error;
+    return failed(error);
   });
+  health?.show(upkeep.standing, metrics);
   const stop = async (deadlineMs: number): Promise<void> => {
     drain.abort(stopReason());
     const timer = new AbortController();
@@ -251,12 +258,6 @@ export const createWorker = async (options: WorkerOptions): Promise<EtlWorker> =
     await runs.close();
     await shared.lockedRuns.close();
   };
-  const health =
-    options.health &&
-    (await serveHealth(options.health, upkeep.standing, metrics).catch(async (error: unknown) => {
-      await stop(0);
-      throw error;
-    }));
   let closing: Promise<void> | undefined;
   const close = async (deadlineMs: number): Promise<void> => {
     try {
