@@ -192,7 +192,7 @@ describe('each kind of test', () => {
     },
     {
       what: 'a second statement',
-      sql: 'select 1) x; drop table item; select (1',
+      sql: 'select 1) select 1; drop table item; with x as (select 1',
       says: '42601 cannot insert multiple',
     },
     {

@@ -49,6 +49,9 @@ const settings: readonly Setting[] = [
   { name: 'client_min_messages', value: 'notice' },
   // With `off`, a null in an array would become the text NULL.
   { name: 'array_nulls', value: 'on' },
+  // In parallel, Citus refuses to alter a table in a transaction that has written to another one
+  // which refers to the same reference table (test/services/citus.test.ts). Copying is no slower.
+  { name: 'citus.multi_shard_modify_mode', value: 'sequential' },
   // With `replica`, no foreign keys are checked. The run is refused if we may not change this.
   { name: 'session_replication_role', value: 'origin', isPrivileged: true },
 ];
@@ -85,7 +88,8 @@ export const startStatement = ({ name, schemas }: SessionStart, major: number, p
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
       to_regclass('pg_catalog.pg_dist_partition') is not null as "hasCitus"
       from (values ${[...kept, ...rows].join(', ')}) as s (name, value, systems, privileged)
-      where version() ~ systems and not (name = 'client_min_messages' and current_setting(name) ~ 'debug|log')
+      where version() ~ systems
+        and (name !~ '^citus' or to_regclass('pg_catalog.pg_dist_partition') is not null) and not (name = 'client_min_messages' and current_setting(name) ~ 'debug|log')
         and case when privileged then current_setting(name) <> value and ${maySet(major)} else true end`,
   ].join('; ');
 };

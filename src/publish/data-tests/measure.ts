@@ -44,6 +44,15 @@ const charactersKept = 200;
 const rowValues = `(select pg_catalog.json_object_agg(e.key, pg_catalog.left(e.value, ${charactersKept}) order by e.place)
     from pg_catalog.json_each_text(pg_catalog.to_json(${row})) with ordinality e (key, value, place) where e.place <= ${columnsKept})`;
 
+/**
+ * SQL: the values of failing rows, which `failing` selects. Materialized, because Citus has no
+ * `json_each_text` in a query that its nodes share.
+ */
+const showing = (failing: string, list: readonly string[], limit: number): string =>
+  `${failingStart}${failing}\n) select ${[...list, `${rowValues} as values`].join(', ')} from _etl_failing ${row} limit ${limit}`;
+
+const failingStart = 'with _etl_failing as materialized (\n';
+
 const operatorOf = (strategy: 1 | 3, sign: string): string => `coalesce(
     ${btreeOperator(strategy, 'c.opcdefault and c.opcintype = b.oid')},
     case when b.oid = 'varchar'::regtype or b.typtype in ('e', 'r', 'm', 'c') or b.typcategory = 'A'
@@ -159,7 +168,7 @@ const measureShared = async (
   if (failures === 0) return { spec, failures, tested, problem: null, rows: [], seconds };
   const rows = await valuesOf(
     client,
-    `select ${rowValues} as values from ${brought} ${row} where ${fails!} limit ${rowsKept}`,
+    showing(`select * from ${brought} ${row} where ${fails!} limit ${rowsKept}`, [], rowsKept),
   );
   return { spec, failures, tested, problem: kind.problem(spec), rows, seconds };
 };
@@ -173,16 +182,16 @@ const failingRows = async (
   limit: number,
 ): Promise<Failing> => {
   const kind = testKinds[spec.kind] as SetKind;
-  const prefix = `select count(*) over ()::float8 as failures, ${rowValues} as values from (\n`;
   try {
     const failing = kind.failing(spec, tested);
     if (failing === undefined) return [];
     // The extended protocol accepts only one statement, so an author's test cannot add another.
-    const query = { text: `${prefix}${failing}\n) ${row} limit ${limit}`, queryMode: 'extended' };
+    const text = showing(failing, ['count(*) over ()::float8 as failures'], limit);
+    const query = { text, queryMode: 'extended' };
     const path = kind.isAuthors === true ? tested.path : [];
     return (await withPath(client, path, () => client.query<Failing[number]>(query))).rows;
   } catch (cause) {
-    throw asRefused(spec, prefix.length, cause);
+    throw asRefused(spec, failingStart.length, cause);
   }
 };
 

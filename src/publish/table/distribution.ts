@@ -160,6 +160,18 @@ export const distribute = async (client: Client, names: TableNames, whole?: Tabl
 };
 
 /**
+ * Makes a local table with rows for `there` one from which Citus can write them: a reference table
+ * is updated and deleted from only by others of its kind.
+ */
+export const makeReadable = async (
+  client: Client,
+  table: string,
+  there: FoundDistribution | null,
+): Promise<void> => {
+  if (there?.kind === 'reference') await client.query('select create_reference_table($1)', [table]);
+};
+
+/**
  * For the transaction of a build, not for one that creates a schema: the node's own connection to
  * itself would not see it. Without it, Citus refuses to analyze a table that the transaction has
  * filled on this node.

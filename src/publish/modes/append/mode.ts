@@ -40,9 +40,10 @@ const insertRows = async (client: Client, { table, builtAs, production }: Publis
   if (!production!.isReferenced || files.length === 0 || table.primaryKey.length === 0)
     return (await client.query(insert)).rowCount ?? 0;
   const set = names.map((name) => `${quoteName(name)} = excluded.${quoteName(name)}`).join(', ');
+  // Without parameters, which Citus loses on the way to its nodes.
   const upsert = `${insert} on conflict (${quoteNames(table.primaryKey)}) do update set ${set}
-    where o.${quoteName(fileColumn)} = any ($1::bigint[])`;
-  return (await client.query(upsert, [files])).rowCount ?? 0;
+    where o.${quoteName(fileColumn)} = any ('{${files.join(',')}}'::bigint[])`;
+  return (await client.query(upsert)).rowCount ?? 0;
 };
 
 /**

@@ -13,6 +13,7 @@ import { changingColumns, isDeletion, isDifferent, isOlder, keyOf } from './merg
 import { besideName, productionName } from '../../../db/names.ts';
 import { ensurePartitions } from '../../alter/ensure-partitions.ts';
 import { rowsWithheld } from '../../refusals.ts';
+import { makeReadable } from '../../table/distribution.ts';
 import { isOnePiece, ownRows } from '../../table/own-rows.ts';
 import { haveSame, writtenColumns } from '../../table/table-state.ts';
 
@@ -51,6 +52,7 @@ export const createDifferences = async (
     `create unlogged table ${diff} with (autovacuum_enabled = false) as
       ${given} select ${columns.join(', ')}, ${identity(over)} ${kindAndRows}`,
   );
+  await makeReadable(client, diff, over.production!.distribution);
 };
 
 /**
