@@ -9,7 +9,9 @@ import {
   column,
   csv,
   definePipeline,
+  expect as expected,
   index,
+  oneOf,
   sqlFile,
   type Pipeline,
   type RunEvent,
@@ -88,8 +90,10 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
       tables: { sale: { source: csv([...names]), ...keyed, ...keys, publish: publish as 'append' } },
     });
 
+  const shops = `shop\n${[0, 1, 2, 3, 4, 5, 6].map((at) => `s${at}`).join('\n')}\n`;
+
   it('a reference table, and a table with a foreign key to it, are swapped', async () => {
-    files.write('shop.csv', `shop\n${[0, 1, 2, 3, 4, 5, 6].map((at) => `s${at}`).join('\n')}\n`);
+    files.write('shop.csv', shops);
     const pipeline = () =>
       definePipeline({
         name: 'refers',
@@ -116,6 +120,115 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
         `select conname from pg_constraint where contype = 'f' and conrelid = 'refers.sale'::regclass`,
       ),
     ).toEqual([{ conname: 'sale_shop_fkey' }]);
+  });
+
+  it.each(['append', 'merge'] as const)(
+    '%s: a table with a foreign key to a reference table is published again and again',
+    async (publish) => {
+      files.write('shop.csv', shops);
+      const pipeline = (...names: string[]) =>
+        definePipeline({
+          name: `refers_${publish}`,
+          schema: `refers_${publish}`,
+          tables: {
+            sale: {
+              source: csv(names),
+              ...keyed,
+              publish,
+              storage: { fillfactor: 80 },
+              foreignKeys: [{ columns: 'shop', references: 'shop' }],
+            },
+            shop: {
+              source: csv('shop.csv'),
+              columns: { shop: column.text('shop') },
+              primaryKey: ['shop'],
+              publish,
+              distribute: 'reference',
+            },
+          },
+        });
+      for (const [at, name] of ['f0.csv', 'f1.csv', 'f2.csv'].entries())
+        sales(name, at * 100, at * 100 + 100);
+      await run(pipeline('f0.csv'));
+      await run(pipeline('f0.csv', 'f1.csv'));
+      await run(pipeline('f0.csv', 'f1.csv', 'f2.csv'));
+      await run(pipeline('f0.csv', 'f1.csv', 'f2.csv'), { fullRefresh: publish === 'append' });
+      expect(await totals(`refers_${publish}.sale`)).toEqual({ rows: 300, amount: sum(0, 300) });
+    },
+  );
+
+  it('append: a changed file of a table to which another one refers is loaded again', async () => {
+    const publish = { mode: 'append', changed: 'reload' } as const;
+    const pipeline = () =>
+      definePipeline({
+        name: 'parents',
+        schema: 'parents',
+        tables: {
+          sale: { source: csv('parent*.csv'), ...keyed, publish },
+          item: {
+            source: csv('item.csv'),
+            columns: { id: column.integer('id'), shop: column.text('shop') },
+            primaryKey: ['id', 'shop'],
+            foreignKeys: [{ columns: ['id', 'shop'], references: 'sale' }],
+            publish,
+            distribute: { by: 'shop', with: 'sale' },
+          },
+        },
+      });
+    sales('parent1.csv', 0, 100);
+    sales('parent2.csv', 100, 200);
+    sales('item.csv', 0, 200);
+    await run(pipeline());
+    sales('parent1.csv', 0, 100, 2);
+    await run(pipeline());
+    expect(await totals('parents.sale')).toEqual({ rows: 200, amount: sum(0, 100, 2) + sum(100, 200) });
+  });
+
+  it('merge: rows of a reference table are inserted, updated and deleted', async () => {
+    const pipeline = (...names: string[]) =>
+      definePipeline({
+        name: 'rates',
+        schema: 'rates',
+        tables: {
+          rate: {
+            source: csv(names),
+            columns: { code: column.text('code'), rate: column.integer('rate') },
+            primaryKey: ['code'],
+            publish: { mode: 'merge', deleted: oneOf('op', ['D']) },
+            distribute: 'reference',
+          },
+        },
+      });
+    files.write('r1.csv', 'code,rate,op\na,1,\nb,1,\nc,1,\n');
+    files.write('r2.csv', 'code,rate,op\na,2,\nb,1,D\nd,1,\n');
+    await run(pipeline('r1.csv'));
+    await run(pipeline('r1.csv', 'r2.csv'));
+    expect(await rowsOf('select code, rate from rates.rate order by code')).toEqual([
+      { code: 'a', rate: 2 },
+      { code: 'c', rate: 1 },
+      { code: 'd', rate: 1 },
+    ]);
+  });
+
+  it('data tests of each kind run, and show failing rows', async () => {
+    sales('tested.csv', 0, 100);
+    files.write('tested.sql', 'select * from sale where id > 97');
+    const severity = 'warn';
+    const tests = [
+      expected.between('amount', 0, 50, { severity }),
+      expected.unique('amount', { severity }),
+      expected.sql('tested.sql', { severity }),
+    ];
+    await run(inMode('tested', 'replace', ['tested.csv'], { tests }));
+    expect(
+      await rowsOf(
+        `select kind, failures::int, json_array_length(rows) as shown from etl.data_test order by place`,
+      ),
+    ).toEqual([
+      { kind: 'between', failures: 49, shown: 10 },
+      { kind: 'unique', failures: 0, shown: 0 },
+      { kind: 'sql', failures: 2, shown: 2 },
+    ]);
   });
 
   it('append: rows are added, those of changed files replaced, and those of removed files deleted', async () => {
@@ -189,11 +302,15 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
     const kept = () => `import { column, csv, definePipeline } from 'sluice';
       export default definePipeline({ name: 'kept', schema: 'kept', tables: { sale: { source: csv('k.csv'),
         columns: { id: column.integer('id'), shop: column.text('shop'), amount: column.integer('amount') },
-        primaryKey: ['id', 'shop'], distribute: { by: 'shop' }, keep: 2 } } });`;
+        foreignKeys: [{ columns: 'shop', references: 'shop' }],
+        primaryKey: ['id', 'shop'], distribute: { by: 'shop' }, keep: 2 },
+        shop: { source: csv('ks*.csv'), columns: { shop: column.text('shop') }, primaryKey: ['shop'], distribute: 'reference', keep: 2 } } });`;
+    files.write('ks1.csv', shops);
     const path = files.write('kept.ts', kept());
     sales('k.csv', 0, 100);
     expect((await etl('run', path)).exit).toBe(0);
     sales('k.csv', 0, 110);
+    files.write('ks2.csv', 'shop\nnew\n');
     expect((await etl('plan', path)).out).toContain('swap');
     expect((await etl('run', path)).exit).toBe(0);
     expect((await etl('verify', path)).exit).toBe(0);

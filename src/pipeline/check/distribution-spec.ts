@@ -46,6 +46,10 @@ const checkTable = (table: TableSpec, distribution: DistributionSpec, problems: 
     problems.add(
       'a distributed table is already divided by a hash; partition it by range or list, or remove partitionBy',
     );
+  else if (partitionBy !== undefined && constraints.some(({ kind }) => kind === 'check'))
+    problems.add(
+      'Citus names a check differently in the shards of a table and of its partitions, and cannot attach these; remove checks or partitionBy',
+    );
   for (const { name, kind } of attributes?.serverColumns ?? [])
     if (kind === 'identity')
       problems.add(

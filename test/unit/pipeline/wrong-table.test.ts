@@ -56,6 +56,10 @@ describeMistakes('a wrong key of a table', withKeys, 'table obs', [
     ', distribute: a distributed table is already divided by a hash; partition it by range or list, or remove partitionBy',
   ],
   [
+    { distribute: { by: 'wban' }, partitionBy: list('wban'), checks: { short: 'length(wban) < 9' } },
+    ', distribute: Citus names a check differently in the shards of a table and of its partitions, and cannot attach these; remove checks or partitionBy',
+  ],
+  [
     { distribute: 'wban' },
     ": distribute must be 'reference', or an object such as { by: 'customer_id', with: 'customer' }, not 'wban'",
   ],
