@@ -157,20 +157,24 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
     },
   );
 
-  it('append: a changed file of a table to which another one refers is loaded again', async () => {
-    const publish = { mode: 'append', changed: 'reload' } as const;
+  const reload = { mode: 'append', changed: 'reload' } as const;
+
+  it.each([
+    { name: 'parents', items: reload },
+    { name: 'replaced_children', items: 'replace' },
+  ] as const)('append: a changed file is loaded again, referred to by $name', async ({ name, items }) => {
     const pipeline = () =>
       definePipeline({
-        name: 'parents',
-        schema: 'parents',
+        name,
+        schema: name,
         tables: {
-          sale: { source: csv('parent*.csv'), ...keyed, publish },
+          sale: { source: csv('parent*.csv'), ...keyed, publish: reload },
           item: {
             source: csv('item.csv'),
             columns: { id: column.integer('id'), shop: column.text('shop') },
             primaryKey: ['id', 'shop'],
             foreignKeys: [{ columns: ['id', 'shop'], references: 'sale' }],
-            publish,
+            publish: items,
             distribute: { by: 'shop', with: 'sale' },
           },
         },
@@ -180,8 +184,9 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
     sales('item.csv', 0, 200);
     await run(pipeline());
     sales('parent1.csv', 0, 100, 2);
+    sales('item.csv', 0, 150);
     await run(pipeline());
-    expect(await totals('parents.sale')).toEqual({ rows: 200, amount: sum(0, 100, 2) + sum(100, 200) });
+    expect(await totals(`${name}.sale`)).toEqual({ rows: 200, amount: sum(0, 100, 2) + sum(100, 200) });
   });
 
   it('merge: rows of a reference table are inserted, updated and deleted', async () => {

@@ -34,7 +34,9 @@ import { probeAttributes } from '../../publish/aside/probe.ts';
 import { landingTable } from '../../db/landing.ts';
 import { declaredAs } from '../../publish/modes/declared.ts';
 import type { ProductionTable } from '../../publish/table/production.ts';
+import { isDistributed } from '../../publish/table/distribution.ts';
 import type { BuiltTable } from '../../publish/table/tables.ts';
+import type { ForeignKeySpec } from '../../core/constraint.ts';
 import { mixedText, mixedWith, planUniformly } from '../../publish/uniform.ts';
 import { createLandings } from '../make-landings.ts';
 import type { PlannedTable } from '../files/planned-table.ts';
@@ -129,10 +131,14 @@ const hindranceOf = (error: unknown, mayBeMade: boolean): string | undefined => 
  * locks.
  */
 const rehearseForeignKeys = async (client: Client, built: readonly BuiltTable[]): Promise<void> => {
-  const isMade = (table: BuiltTable, place: number): boolean =>
-    table.extent === 'whole' && built[place]?.extent === 'whole';
+  const isTried = (table: BuiltTable, key: ForeignKeySpec): boolean => {
+    const target = built[targetAt(table, key, built)];
+    // New rows for a distributed table that stays are local, and Citus has no key between the two.
+    if (target !== undefined && isDistributed(target) && table.extent !== target.extent) return false;
+    return table.extent === 'part' || target?.extent !== 'whole';
+  };
   const others = built.map((table): BuiltTable => {
-    const constraints = foreignKeysOf(table).filter((key) => !isMade(table, targetAt(table, key, built)));
+    const constraints = foreignKeysOf(table).filter((key) => isTried(table, key));
     return { ...table, extent: 'whole', constraints };
   });
   await buildForeignKeys(client, others);
