@@ -153,17 +153,23 @@ export const isFullRefresh = (asked: Asked, latest: LatestRun | undefined): bool
   return isUnfinished(latest) && latest.isFullRefresh && latest.errorCode !== 'ETL_ROWS_LOST';
 };
 
-/** `isLoaded`: rows loaded from the file still exist. */
-export const knownFiles = async (
-  { client, spec, epoch }: OutsetContext,
+/** Tells which tables still have what the run loaded: a crash of the server empties unlogged ones. */
+export const keepsLoaded = (
+  { spec, epoch }: Pick<OutsetContext, 'spec' | 'epoch'>,
   run: LatestRun,
-): Promise<readonly KnownFile[]> => {
-  const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
+): ((table: string) => boolean) => {
   const direct = directTables(spec);
-  // A crash of the server empties unlogged tables.
+  return (table) => run.epoch === epoch || direct.includes(table);
+};
+
+/** `isLoaded`: rows loaded from the file still exist. */
+const knownFiles = async (context: OutsetContext, run: LatestRun): Promise<readonly KnownFile[]> => {
+  const { client } = context;
+  const loaded = new Set((await loadedChunks(client, run.id)).map(({ fileId }) => fileId));
+  const keeps = keepsLoaded(context, run);
   return (await runFiles(client, run.id)).map((file) => ({
     ...file,
-    isLoaded: loaded.has(file.id) && (run.epoch === epoch || direct.includes(file.table)),
+    isLoaded: loaded.has(file.id) && keeps(file.table),
   }));
 };
 

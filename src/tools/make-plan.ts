@@ -1,6 +1,6 @@
 // Plans a run by executing its steps up to the first step that would change something.
 
-import { loadedChunks } from '../ledger/run/ledger.ts';
+import { loadedTotals } from '../ledger/run/ledger.ts';
 import { workedTime } from '../ledger/history/history.ts';
 import { migrate, schemaVersions } from '../db/bookkeeping/migrate.ts';
 import { withClient, withRollback, type Client } from '../db/client.ts';
@@ -18,7 +18,7 @@ import type { OutsetContext } from '../run/context.ts';
 import { prepareJudging } from './needs-run.ts';
 import { preflight } from '../run/preflight.ts';
 import { plural } from '../core/wording.ts';
-import { askForEmptied, knownFiles, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
+import { askForEmptied, keepsLoaded, lookAtOutset, reasonsOf, type Outset } from '../run/outset.ts';
 import { reportFiles } from '../run/files/held-files.ts';
 import { planNeeded, planSources } from '../run/files/plan-sources.ts';
 import { readDefinition, type Definition } from '../pipeline/definition.ts';
@@ -128,16 +128,15 @@ const beginningOf = async (
     findings.outcome = isPart ? 'load new' : 'load';
     return;
   }
-  const chunks = await loadedChunks(looking.client, latest!.id);
-  const known = await knownFiles(looking, latest!);
-  const loaded = new Set(known.filter(({ isLoaded }) => isLoaded).map(({ id }) => id));
-  const tell = (isThere: boolean, say: (records: string) => string): void => {
-    const some = chunks.filter(({ fileId }) => loaded.has(fileId) === isThere);
-    const records = some.reduce((sum, chunk) => sum + chunk.records, 0);
-    if (some.length > 0) findings.why.push(say(plural(records, 'record')));
+  const loaded = (await loadedTotals(looking.client, latest!.id)).filter(({ bytesRead }) => bytesRead > 0);
+  const keeps = keepsLoaded(looking, latest!);
+  const tell = (isThere: boolean, where: string): void => {
+    const some = loaded.filter(({ table }) => keeps(table) === isThere);
+    const records = some.reduce((sum, one) => sum + one.records, 0);
+    if (some.length > 0) findings.why.push(`${plural(records, 'record')} of it ${where}`);
   };
-  tell(true, (records) => `${records} of it are in staging`);
-  tell(false, (records) => `${records} of it were in staging until the server crashed`);
+  tell(true, 'are in staging');
+  tell(false, 'were in staging until the server crashed');
   findings.outcome = 'continue';
   findings.run = beginning.runId;
 };

@@ -65,6 +65,8 @@ const maySet = (major: number): string =>
     ? '(select rolsuper from pg_roles where rolname = current_user)'
     : `has_parameter_privilege(name, 'set')`;
 
+const hasCitus = `to_regclass('pg_catalog.pg_dist_partition') is not null`;
+
 /** Set for the transaction of the statement, and then kept for the session. */
 const keptOf = (name: string): string => `('${name}', current_setting('${name}'), '', false)`;
 
@@ -86,10 +88,11 @@ export const startStatement = ({ name, schemas }: SessionStart, major: number, p
     `select case when ${pid === undefined ? 'true' : `pg_backend_pid() = ${pid}`} then set_config(name, value, false) end,
       pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
-      to_regclass('pg_catalog.pg_dist_partition') is not null as "hasCitus"
+      ${hasCitus} as "hasCitus"
       from (values ${[...kept, ...rows].join(', ')}) as s (name, value, systems, privileged)
       where version() ~ systems
-        and (name !~ '^citus' or to_regclass('pg_catalog.pg_dist_partition') is not null) and not (name = 'client_min_messages' and current_setting(name) ~ 'debug|log')
+        and (name !~ '^citus' or ${hasCitus})
+        and not (name = 'client_min_messages' and current_setting(name) ~ 'debug|log')
         and case when privileged then current_setting(name) <> value and ${maySet(major)} else true end`,
   ].join('; ');
 };

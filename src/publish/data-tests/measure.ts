@@ -44,14 +44,14 @@ const charactersKept = 200;
 const rowValues = `(select pg_catalog.json_object_agg(e.key, pg_catalog.left(e.value, ${charactersKept}) order by e.place)
     from pg_catalog.json_each_text(pg_catalog.to_json(${row})) with ordinality e (key, value, place) where e.place <= ${columnsKept})`;
 
+const failingStart = 'with _etl_failing as materialized (\n';
+
 /**
  * SQL: the values of failing rows, which `failing` selects. Materialized, because Citus has no
  * `json_each_text` in a query that its nodes share.
  */
 const showing = (failing: string, list: readonly string[], limit: number): string =>
   `${failingStart}${failing}\n) select ${[...list, `${rowValues} as values`].join(', ')} from _etl_failing ${row} limit ${limit}`;
-
-const failingStart = 'with _etl_failing as materialized (\n';
 
 const operatorOf = (strategy: 1 | 3, sign: string): string => `coalesce(
     ${btreeOperator(strategy, 'c.opcdefault and c.opcintype = b.oid')},
