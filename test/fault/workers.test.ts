@@ -146,12 +146,13 @@ describe.concurrent('of several worker processes', () => {
   it.for(queues)(
     'the coordinator is killed in mid-chunk: another one goes on with its run, queues in %s',
     async (queue, context) => {
-      const { fleet, coordinator, helper, run } = await beginRun(context, queue);
+      const { fleet, workers, coordinator, run } = await beginRun(context, queue);
       coordinator.kill('SIGKILL');
       fleet.resume();
       const end = await endOf(fleet);
       expect(end).toMatchObject(published({ id: run.id }));
-      expect(fleet.said(helper)).toContain(`continuing run ${run.id}: `);
+      const successor = workers.find(({ pid }) => pid === end.pid)!;
+      expect(fleet.said(successor)).toContain(`continuing run ${run.id}: `);
       expect(end.pid).not.toBe(run.pid);
       expect(end.generation).toBeGreaterThan(1);
     },

@@ -147,7 +147,7 @@ export const midCopyPoint = (nth: number): Point =>
 
 /** The `nth` connection of ours is open, and its first statement is on its way. */
 export const setUpPoint = (nth: number): Point =>
-  before('a session is set up', sql(/^set .*; set application_name = 'sluice noaa /), nth);
+  before('a session is set up', sql(/^set local .*; set local application_name = 'sluice noaa /), nth);
 
 /** Rows of a table of tests, by their names. */
 export const byName = (points: readonly Point[]): [string, Point][] =>
