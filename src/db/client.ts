@@ -114,8 +114,9 @@ export const destroyClient = (client: Client, reason: Error): void => {
 export const lossOf = (client: Client, { label }: ServerAddress, error: unknown): unknown => {
   if (error instanceof EtlError || !(lost.has(client) || retryOf(error) === 'server')) return error;
   const cause = codeOf(error) === undefined ? (lost.get(client) ?? error) : error;
-  const problem =
-    codeOf(cause) === undefined ? 'the connection ended' : `${codeOf(cause)} ${messageOf(cause)}`;
+  // Citus passes on libpq's messages, which have several lines.
+  const message = messageOf(cause).replaceAll(/\s*\n\s*/g, ' ');
+  const problem = codeOf(cause) === undefined ? 'the connection ended' : `${codeOf(cause)} ${message}`;
   return new EtlError('ETL_SERVER_LOST', { server: label, problem }, { cause });
 };
 

@@ -230,6 +230,24 @@ const judgeQueues = async ({ label, evictionPolicy }: QueueBackend): Promise<Fin
   }
 };
 
+/** Asks each node of Citus: a run that needs a node which is down waits for it, and then fails. */
+const judgeNodes = async (client: Client): Promise<Finding[]> => {
+  const { rows: found } = await client.query(
+    `select to_regproc('pg_catalog.citus_check_connection_to_node') is not null as "isThere"`,
+  );
+  if (!found[0].isThere) return [];
+  const { rows: nodes } = await client.query<{ name: string; answers: boolean }>(
+    `select nodename || ':' || nodeport as name, citus_check_connection_to_node(nodename, nodeport) as answers
+      from pg_dist_node where isactive and groupid <> 0 order by 1`,
+  );
+  const down = nodes.filter(({ answers }) => !answers).map(({ name }) => name);
+  return [
+    down.length === 0
+      ? ok('Citus', plural(nodes.length, 'worker node'))
+      : refuse('Citus', `no answer from ${down.join(', ')}`, 'start the server of the node, or see its log'),
+  ];
+};
+
 /** Checks if a server is suitable for a run with these needs. Changes nothing. */
 export const examineServer = async (
   client: Client,
@@ -237,5 +255,6 @@ export const examineServer = async (
   demand: { readonly workers: number; readonly backend: QueueBackend },
 ): Promise<readonly Finding[]> => [
   ...findingsOf(await readServerFacts(client, address, demand.backend.databaseConnectionsMax > 0), demand),
+  ...(await judgeNodes(client)),
   ...(await judgeQueues(demand.backend)),
 ];

@@ -358,6 +358,27 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
     expect(error).toMatchObject({ code: 'ETL_PUBLISH_SHAPE' });
   });
 
+  it('a node that is down is named, by the run and by `etl doctor`', async () => {
+    const pipeline = inMode('down', 'replace', ['small.csv']);
+    sales('small.csv', 0, 100);
+    const [worker] = await citusWorkers();
+    const node = await killableNode(worker!);
+    node.kill();
+    try {
+      const name = `${worker!.host}:${worker!.port}`;
+      expect(await failureOf(run(pipeline, { waitMs: 500 }))).toMatchObject({
+        code: 'ETL_SERVER_LOST',
+        message: expect.stringMatching(new RegExp(`^.*${name} failed with the following error: .*$`)),
+      });
+      const { exit, out } = await etl('doctor');
+      expect({ exit, out }).toEqual({ exit: 1, out: expect.stringContaining(`no answer from ${name}`) });
+    } finally {
+      await node.start();
+    }
+    await run(pipeline);
+    expect((await etl('doctor')).out).toMatch(/^ok +Citus +2 worker nodes$/m);
+  });
+
   describe('killed', () => {
     const rows = 100_000;
     const events = {

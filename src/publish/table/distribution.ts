@@ -105,7 +105,9 @@ export const refuseOtherDistribution = (
       ? `create_reference_table(${name})`
       : `create_distributed_table(${name}, ${quoteText(declared.by)})`;
   const change =
-    found === null ? `\`select ${make}\`` : `\`select undistribute_table(${name})\` and \`select ${make}\``;
+    found === null
+      ? `\`select ${make}\``
+      : `\`select undistribute_table(${name}, cascade_via_foreign_keys => true)\` and \`select ${make}\``;
   throw new EtlError('ETL_PUBLISH_SHAPE', {
     table,
     problem: `${schema}.${table} is ${foundText(found)}, and distribute is ${declaredText(declared)}`,
