@@ -41,7 +41,7 @@ const hostPattern = /^(?<host>\[[\da-f:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/i;
 
 const refuse = (problem: string): never => {
   const hint =
-    'REDIS_URL looks like redis://user:password@host:6379/0; several hosts are joined by commas, rediss:// is TLS.';
+    'REDIS_URL looks like redis://user:password@host:6379/0; several hosts are joined by commas, rediss:// is TLS. In the password, write @ as %40, / as %2F and # as %23.';
   throw new EtlError('ETL_USAGE', { problem: `the Redis URL ${problem}`, hint });
 };
 

@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { basename, join, parse, resolve } from 'node:path';
-import { EtlError, messageOf } from '../core/errors/errors.ts';
+import { EtlError, codeOf, messageOf } from '../core/errors/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { firstOf } from '../core/wording.ts';
 import { isPipelineFile } from '../pipeline/file-name.ts';
@@ -33,7 +33,8 @@ const listFolder = async (folder: string): Promise<readonly string[]> => {
         .toSorted((one, other) => (one < other ? -1 : 1))
     );
   } catch (cause) {
-    throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem: messageOf(cause) }, { cause });
+    const problem = codeOf(cause) === 'ENOENT' ? 'there is no such folder' : messageOf(cause);
+    throw new EtlError('ETL_PIPELINE_FOLDER', { folder, problem }, { cause });
   }
 };
 

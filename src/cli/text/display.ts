@@ -1,5 +1,6 @@
 // Chooses how the progress of a run is shown: bars, lines, JSON or nothing.
 
+import { codeOf, messageOf } from '../../core/errors/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { visibleJson, formatCount, plural } from '../../core/wording.ts';
 import type { RunStep } from '../../core/model.ts';
@@ -149,9 +150,12 @@ export const openDisplay = (options: DisplayOptions, io: Io): ProgressDisplay =>
   };
 };
 
-// JSON.stringify writes an Error as {}.
-const describe = (fields: object): string =>
-  visibleJson(fields, (_, value: unknown) => (value instanceof Error ? value.message : value));
+/** The code and message of `error`, then the other fields as JSON. */
+const describe = ({ error, ...others }: { readonly error?: unknown }): string => {
+  const code = codeOf(error);
+  const problem = error === undefined ? '' : `: ${code === undefined ? '' : `${code} `}${messageOf(error)}`;
+  return `${problem}${Object.keys(others).length > 0 ? ` ${visibleJson(others)}` : ''}`;
+};
 
 export const displayLogger = (
   display: ProgressDisplay,
@@ -160,8 +164,7 @@ export const displayLogger = (
   const say =
     (level: string, isShown: boolean) =>
     (fields: object, message: string): void => {
-      const details = Object.keys(fields).length > 0 ? ` ${describe(fields)}` : '';
-      if (isShown) display.note(`${level}: ${message}${details}`);
+      if (isShown) display.note(`${level}: ${message}${describe(fields)}`);
     };
   return {
     debug: say('debug', debug),

@@ -345,14 +345,14 @@ describe('choosing', () => {
 });
 
 it.each([
-  ['warnings are always shown', false, false, ['warning: w {"a":1}']],
-  ['information with --verbose', true, false, ['info: i', 'warning: w {"a":1}']],
-  ['everything with --debug', false, true, ['debug: d', 'info: i', 'warning: w {"a":1}']],
+  ['warnings are always shown', false, false, ['warning: w: 42501 no {"a":1}']],
+  ['information with --verbose', true, false, ['info: i', 'warning: w: 42501 no {"a":1}']],
+  ['everything with --debug', false, true, ['debug: d', 'info: i', 'warning: w: 42501 no {"a":1}']],
 ])('the logger %s', (_, verbose, debug, says) => {
   const io = fakeIo();
   const logger = displayLogger(open(io, 'none'), { verbose, debug });
   logger.debug({}, 'd');
   logger.info({}, 'i');
-  logger.warn({ a: 1 }, 'w');
+  logger.warn({ error: Object.assign(new Error('no'), { code: '42501' }), a: 1 }, 'w');
   expect(io.stderr.text.trimEnd().split('\n')).toEqual(says);
 });
