@@ -48,30 +48,36 @@ const rowsBefore = async (
 type Tests = Pick<BuildContext, 'spec' | 'testTexts'>;
 
 /** Creates views named like the tables that are kept in place, for the SQL of tests. */
-const showParts = async (client: Client, { spec, testTexts }: Tests, built: readonly BuiltTable[]) => {
+const showParts = async (
+  client: Client,
+  { spec, testTexts }: Tests,
+  built: readonly BuiltTable[],
+  isRehearsal: boolean,
+): Promise<void> => {
   const taken = new Set(spec.tables.map(({ name }) => name));
   const texts = [...testTexts.values()].map(({ text }) => text);
   const isAsked = (name: string): boolean => !taken.has(name) && texts.some((text) => mentions(text, name));
   for (const table of built)
-    await showRows(client, table, false, (name) => name === table.table || isAsked(name));
+    await showRows(client, table, false, (name) => name === table.table || isAsked(name), isRehearsal);
 };
 
+/** `before`: rows in production; undefined in a rehearsal. */
 const siteOf = async (
   client: Client,
   context: Tests,
   built: readonly BuiltTable[],
-  before: ReadonlyMap<string, number | null>,
+  before: ReadonlyMap<string, number | null> | undefined,
 ): Promise<readonly [TestSite, readonly TableToTest[]]> => {
   const { spec, testTexts } = context;
   const schema = buildSchema(spec.name);
   const nameOf = (table: string) => quoteName(schema, table);
-  await showParts(client, context, built);
+  await showParts(client, context, built, before === undefined);
   const toTest: TableToTest[] = [];
   for (const table of spec.tables) {
     if (table.tests === undefined) continue;
     const own = built.find((one) => one.table === table.name)!;
     const brought = own.extent === 'part' ? { brought: `(${(await partRows(client, own)).new})` } : {};
-    toTest.push({ table, ...brought, keys: keysOf(table), before: before.get(table.name) ?? null });
+    toTest.push({ table, ...brought, keys: keysOf(table), before: before?.get(table.name) ?? null });
   }
   return [{ spec, testTexts, nameOf, path: [schema, ...authorsPath(spec)] }, toTest];
 };
@@ -80,7 +86,7 @@ const siteOf = async (
 export const rehearseTests = async (context: BuildContext, built: readonly BuiltTable[]): Promise<void> => {
   const { client, spec } = context;
   if (spec.tables.some(({ tests }) => tests !== undefined))
-    await prepareTables(client, ...(await siteOf(client, context, built, new Map())));
+    await prepareTables(client, ...(await siteOf(client, context, built, undefined)));
 };
 
 const testBuilt = async (

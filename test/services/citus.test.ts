@@ -303,6 +303,65 @@ describe.skipIf(citusUrl === undefined)('with Citus', () => {
     expect(total[0]!.colocation).toBe(sale[0]!.colocation);
   });
 
+  it.each(['merge', 'history'] as const)(
+    'SQL that reads distributed tables of mode %s sees the rows that they will have',
+    async (publish) => {
+      files.write('empty.sql', 'select * from bill left join line using (shop, no) where price > 5');
+      files.write(
+        'joined.sql',
+        `select shop, sum(price)::integer as price, count(distinct no)::integer as bills
+          from bill left join line using (shop, no) group by shop`,
+      );
+      const part = (night: string) => ({
+        bill: files.write(
+          `${publish}_bill_${night}.csv`,
+          `shop,no\na,${night}\n${night === '2' ? 'c,1\n' : ''}`,
+        ),
+        line: files.write(
+          `${publish}_line_${night}.csv`,
+          `shop,no,price\na,${night},1\n${night === '2' ? 'c,1,3\n' : ''}`,
+        ),
+      });
+      const key = { shop: column.text('shop'), no: column.integer('no') };
+      const name = `seen_${publish}`;
+      const pipeline = (parts: readonly ReturnType<typeof part>[]) =>
+        definePipeline({
+          name,
+          schema: name,
+          tables: {
+            bill: {
+              source: csv(parts.map(({ bill }) => bill)),
+              columns: key,
+              primaryKey: ['shop', 'no'],
+              publish,
+              distribute: { by: 'shop' },
+              tests: [expected.notNull('no'), expected.sql('empty.sql')],
+            },
+            line: {
+              source: csv(parts.map(({ line }) => line)),
+              columns: { ...key, price: column.integer('price') },
+              primaryKey: ['shop', 'no'],
+              publish,
+              distribute: { by: 'shop', with: 'bill' },
+            },
+            total: {
+              from: ['bill', 'line'],
+              transform: sqlFile('joined.sql'),
+              primaryKey: ['shop'],
+              distribute: { by: 'shop', with: 'bill' },
+            },
+          },
+        });
+      const first = part('1');
+      await run(pipeline([first]));
+      await run(pipeline([first, part('2')]));
+      expect(await rowsOf(`select * from ${name}.total order by shop`)).toEqual([
+        { shop: 'a', price: 2, bills: 2 },
+        { shop: 'c', price: 3, bills: 1 },
+      ]);
+    },
+  );
+
   it('verify, plan, rollback and prune work with a table that was swapped', async () => {
     const kept = () => `import { column, csv, definePipeline } from 'sluice';
       export default definePipeline({ name: 'kept', schema: 'kept', tables: { sale: { source: csv('k.csv'),

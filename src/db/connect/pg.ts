@@ -126,6 +126,8 @@ export class PgClient extends driver.Client {
   readonly #timeoutMs: number;
   #serverVersion = '';
   #serverPid: number | undefined;
+  /** True if the database has Citus, once the session has started. */
+  hasCitus = false;
 
   constructor(config: ServerConfig, start: SessionStart, options: ClientOptions = {}) {
     const { ssl, isOptional } = tlsOf(config);
@@ -188,6 +190,7 @@ export class PgClient extends driver.Client {
       const row = results.at(-1)!.rows[0];
       this.#serverPid = row.pid;
       refuseUnfit(this.serverConfig.target, row);
+      this.hasCitus = row.hasCitus;
       if (row.hasCitus) this.#separate();
     } finally {
       clearTimeout(timer);

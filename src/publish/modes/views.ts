@@ -5,6 +5,7 @@ import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { serverColumnsOf, withServerColumns } from '../table/server-columns.ts';
 import { evolvedColumns } from '../alter/evolve.ts';
+import { declarationFor } from '../table/distribution.ts';
 import { newName, oldName, productionName } from '../../db/names.ts';
 import type { BuiltTable } from '../table/tables.ts';
 import { builtStates, columnsOf, writtenColumns } from '../table/table-state.ts';
@@ -25,12 +26,25 @@ const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
   };
 };
 
+/**
+ * True if SQL must see a copy of the rows. From a view of local rows beside those of a distributed
+ * table, Citus returns nulls, or refuses it (test/services/citus.test.ts, "SQL that reads").
+ */
+const needsCopy = async (client: Client, table: BuiltTable): Promise<boolean> =>
+  client.hasCitus &&
+  table.extent === 'part' &&
+  modeOf(table).part!.comparesRows === true &&
+  (await declarationFor(client, productionName(table))) !== undefined;
+
 export const partRows = async (client: Client, table: BuiltTable): Promise<Seen> => {
   const [state] = await builtStates(client, [table]);
   const written = writtenColumns(state!.columns);
   const names = written.map((column) => column.name);
   const [columns] = await columnsOf(client, [productionName(table)]);
-  const production = `(select ${evolvedColumns(table, written, columns!)} from ${productionName(table)})`;
+  const there = `select ${evolvedColumns(table, written, columns!)} from ${productionName(table)}`;
+  const production = (await needsCopy(client, table))
+    ? `(with _etl_there as materialized (${there}) select * from _etl_there)`
+    : `(${there})`;
   return completed(table, modeOf(table).part!.see(table, state!, names, production));
 };
 
@@ -77,19 +91,28 @@ const viewsOf = async (
   return new Map([[name, rows.whole], ...(isAll ? unchanged : changes)]);
 };
 
-/** Creates the wanted views. Returns statements that drop them. */
+/**
+ * Creates the wanted views, or tables where SQL must see a copy; without rows for a rehearsal.
+ * Returns statements that drop them.
+ */
 export const showRows = async (
   client: Client,
   table: BuiltTable,
   isAll: boolean,
   isWanted: (name: string) => boolean,
+  isRehearsal: boolean,
 ): Promise<readonly string[]> => {
   const drops: string[] = [];
+  const isCopied = await needsCopy(client, table);
+  const kind = isCopied ? 'table' : 'view';
+  // Row security could hide rows from the copy. With `off`, this is an error.
+  const before = isCopied ? 'set local row_security = off; create unlogged' : 'create';
+  const after = isCopied && isRehearsal ? ' with no data' : '';
   for (const [name, rows] of await viewsOf(client, table, isAll)) {
     if (!isWanted(name)) continue;
-    const view = quoteName(table.buildSchema, name);
-    await runQuery(client, { text: `create view ${view} as ${rows}` });
-    drops.unshift(`drop view ${view}`);
+    const shown = quoteName(table.buildSchema, name);
+    await runQuery(client, { text: `${before} ${kind} ${shown} as ${rows}${after}` });
+    drops.unshift(`drop ${kind} ${shown}`);
   }
   return drops;
 };

@@ -26,7 +26,7 @@ const selectHypertable = `
     join _timescaledb_catalog.hypertable h on h.schema_name = t.schema and h.table_name = t.name`;
 
 /**
- * SQL for Citus tables, except in a distributed schema, where Citus also distributes a new table.
+ * SQL for Citus tables, except in a distributed schema: a new table stays local there (docs/operations/citus.md).
  */
 const selectCitusTable = (citusSchemas: boolean): string => `
   select t.oid, 'Citus', 'table' from target t join pg_catalog.pg_dist_partition d on d.logicalrelid::oid = t.oid

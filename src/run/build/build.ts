@@ -75,7 +75,7 @@ const fillFromSql = (
     for (const one of prior) {
       const isWanted = (name: string): boolean =>
         name === one.table || (names.mode.rowsKnownBy === 'key' && mentions(sql.text, name));
-      drops.push(...(await showRows(client, one, extent === 'whole', isWanted)));
+      drops.push(...(await showRows(client, one, extent === 'whole', isWanted, isRehearsal === true)));
     }
     const fillBy = (beginning: string, isEmpty: boolean) => {
       const [before, after] = aroundSql(beginning, isEmpty);

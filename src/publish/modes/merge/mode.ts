@@ -30,7 +30,7 @@ const see: PartWays['see'] = (part, state, names, production) => {
 };
 
 export const merge: Mode = {
-  part: { strategies: [rebuild, strategy], complete: buildDeclared, see },
+  part: { strategies: [rebuild, strategy], complete: buildDeclared, see, comparesRows: true },
   look: lookAndRebuild,
   fillTable: fillMerged,
 };
