@@ -232,10 +232,7 @@ const judgeQueues = async ({ label, evictionPolicy }: QueueBackend): Promise<Fin
 
 /** Asks each node of Citus: a run that needs a node which is down waits for it, and then fails. */
 const judgeNodes = async (client: Client): Promise<Finding[]> => {
-  const { rows: found } = await client.query(
-    `select to_regproc('pg_catalog.citus_check_connection_to_node') is not null as "isThere"`,
-  );
-  if (!found[0].isThere) return [];
+  if (!client.hasCitus) return [];
   const { rows: nodes } = await client.query<{ name: string; answers: boolean }>(
     `select nodename || ':' || nodeport as name, citus_check_connection_to_node(nodename, nodeport) as answers
       from pg_dist_node where isactive and groupid <> 0 order by 1`,

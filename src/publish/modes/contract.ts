@@ -137,8 +137,6 @@ export interface Seen {
 export interface PartWays extends Ways {
   /** `production`: the existing table, as a source with the columns `names`. */
   readonly see: (table: BuiltTable, state: BuiltState, names: readonly string[], production: string) => Seen;
-  /** True if `see` compares the new rows with the existing ones. */
-  readonly comparesRows?: true;
 }
 
 /** Implements a mode. Its properties are in a separate file, `meaning.ts`, without SQL. */

@@ -5,7 +5,7 @@ import { runQuery, type Client } from '../../db/client.ts';
 import { quoteName } from '../../db/sql.ts';
 import { serverColumnsOf, withServerColumns } from '../table/server-columns.ts';
 import { evolvedColumns } from '../alter/evolve.ts';
-import { declarationFor } from '../table/distribution.ts';
+import { isStoredByCitus } from '../table/distribution.ts';
 import { newName, oldName, productionName } from '../../db/names.ts';
 import type { BuiltTable } from '../table/tables.ts';
 import { builtStates, columnsOf, writtenColumns } from '../table/table-state.ts';
@@ -31,10 +31,9 @@ const completed = ({ attributes }: BuiltTable, rows: Seen): Seen => {
  * table, Citus returns nulls, or refuses it (test/services/citus.test.ts, "SQL that reads").
  */
 const needsCopy = async (client: Client, table: BuiltTable): Promise<boolean> =>
-  client.hasCitus &&
   table.extent === 'part' &&
-  modeOf(table).part!.comparesRows === true &&
-  (await declarationFor(client, productionName(table))) !== undefined;
+  table.mode.rowsKnownBy === 'key' &&
+  (await isStoredByCitus(client, productionName(table)));
 
 export const partRows = async (client: Client, table: BuiltTable): Promise<Seen> => {
   const [state] = await builtStates(client, [table]);

@@ -60,13 +60,6 @@ const isSameAs = (declared: DistributionSpec, found: FoundDistribution | null): 
     ? found?.kind === 'reference'
     : found?.kind === 'distributed' && found.by === declared.by;
 
-const hasCitus = async (client: Client): Promise<boolean> => {
-  const { rows } = await client.query(
-    `select to_regclass('pg_catalog.pg_dist_partition') is not null as "hasCitus"`,
-  );
-  return rows[0].hasCitus;
-};
-
 const findDistribution = async (client: Client, name: string): Promise<FoundDistribution | null> => {
   const oid = 'to_regclass($1)::oid';
   const { rows } = await client.query(`select ${distributionOf(oid, { citusTables: true })} as found`, [
@@ -75,9 +68,13 @@ const findDistribution = async (client: Client, name: string): Promise<FoundDist
   return rows[0].found;
 };
 
+/** True if Citus stores the table (quoted name) in any way. */
+export const isStoredByCitus = async (client: Client, name: string): Promise<boolean> =>
+  client.hasCitus && (await findDistribution(client, name)) !== null;
+
 /** Returns what a pipeline declares for a table (quoted name) that stays as it is. */
 export const declarationFor = async (client: Client, name: string): Promise<DistributionSpec | undefined> => {
-  const found = (await hasCitus(client)) ? await findDistribution(client, name) : null;
+  const found = client.hasCitus ? await findDistribution(client, name) : null;
   if (found?.kind === 'reference') return 'reference';
   return found?.kind === 'distributed' ? { by: found.by! } : undefined;
 };
@@ -208,7 +205,7 @@ export const distributionProblems = async (
 ): Promise<readonly { readonly table: string; readonly problem: string }[]> => {
   const declared = spec.tables.filter(isDistributed);
   if (declared.length === 0) return [];
-  if (!(await hasCitus(client)))
+  if (!client.hasCitus)
     return declared.map(({ name: table }) => ({
       table,
       problem:

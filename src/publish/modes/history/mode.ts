@@ -114,6 +114,6 @@ const fillTable: Mode['fillTable'] = async ({ client, table, names, staging, whe
 };
 
 export const history: Mode = {
-  part: { strategies: [strategy], complete: buildDeclared, see, comparesRows: true },
+  part: { strategies: [strategy], complete: buildDeclared, see },
   fillTable,
 };

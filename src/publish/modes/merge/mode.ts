@@ -30,7 +30,7 @@ const see: PartWays['see'] = (part, state, names, production) => {
 };
 
 export const merge: Mode = {
-  part: { strategies: [rebuild, strategy], complete: buildDeclared, see, comparesRows: true },
+  part: { strategies: [rebuild, strategy], complete: buildDeclared, see },
   look: lookAndRebuild,
   fillTable: fillMerged,
 };
